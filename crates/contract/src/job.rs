@@ -1,23 +1,35 @@
 //! The handle of a running job: it reports progress and learns that it was cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::job::JobProgress;
 use model::{Code, OpError};
 
+/// Receives each report of a job, on the job's thread.
+pub type ProgressWatcher = Arc<dyn Fn(&JobProgress) + Send + Sync>;
+
 /// A running job as its operation and the runtime share it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RunningJob {
+    watcher: Option<ProgressWatcher>,
     progress: Mutex<JobProgress>,
     cancelled: AtomicBool,
 }
 
 impl RunningJob {
+    /// A job whose reports also go to its caller.
+    pub fn watched_by(watcher: Option<ProgressWatcher>) -> RunningJob {
+        RunningJob { watcher, ..RunningJob::default() }
+    }
+
     /// Notes the progress of a step.
     pub fn report(&self, step: &str, done: u64, total: Option<u64>) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        *progress = JobProgress { step: step.to_owned(), done, total };
+        let progress = JobProgress { step: step.to_owned(), done, total };
+        if let Some(watcher) = &self.watcher {
+            watcher(&progress);
+        }
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
     pub fn progress(&self) -> JobProgress {

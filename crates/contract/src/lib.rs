@@ -34,7 +34,7 @@ pub use candidate::{BriefingForm, Candidate, Moment, Occasion};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};
 pub use cx::{CallStore, Cx};
 pub use feed::{Feed, FeedParams};
-pub use job::RunningJob;
+pub use job::{ProgressWatcher, RunningJob};
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};
 pub use op::{Access, CliShape, Document, Example, Flattened, Listed, Op, OpInfo, Operation};
 pub use plugin::{End, Plugin};

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::errors::protocol_error;
 use crate::instructions::server_instructions;
+use crate::progress::Progress;
 use crate::tools::{self, Tools};
 use crate::{Peer, inert, resources, wording};
 
@@ -62,7 +63,10 @@ impl Handler {
         let from = sender(context)?;
         let request =
             Request { call: from.call, op: op.to_owned(), params, caller: from.caller.clone() };
-        let reply = self.runtime.call_async(request).await;
+        let progress = Progress::of(&context.meta, from.notify.as_ref());
+        let watcher = progress.as_ref().map(Progress::watcher);
+        let reply = self.runtime.call_watched(request, watcher).await;
+        drop(progress);
         inert::reply(reply.map_err(|error| wording::for_models(self.runtime.table(), error)))
     }
 }

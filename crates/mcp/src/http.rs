@@ -8,17 +8,19 @@ use bytes::Bytes;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Channel, Full};
 use model::limits;
 use rmcp::model::{ErrorCode, ErrorData, ProtocolVersion, RequestId};
 use rmcp::transport::common::http_header::HEADER_MCP_PROTOCOL_VERSION;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use runtime::tasks;
 use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::handler::Handler;
 use crate::message::{Outcome, Shape, error_reply, parse, shape};
-use crate::{Answering, McpServer, Peer};
+use crate::{Answering, McpServer, Notified, Notifying, Peer};
 
 type Reply = Response<BoxBody<Bytes, Infallible>>;
 
@@ -58,7 +60,10 @@ impl McpServer {
             from.tools = tools;
         }
         match *request.method() {
-            Method::POST => self.post(request, from).await,
+            Method::POST if accepts_only_events(request.headers()) => {
+                self.clone().streamed(request, from).await
+            }
+            Method::POST => self.post(request, from, false).await,
             // There is no session to end, which is what the client wants to hear. The modern
             // revision has no sessions and no such method.
             Method::DELETE if !names_modern_revision(request.headers()) => {
@@ -68,8 +73,45 @@ impl McpServer {
         }
     }
 
-    async fn post(&self, request: Request<Bytes>, mut from: Peer) -> Reply {
-        let streamed = accepts_only_events(request.headers());
+    /// Answers with events: the progress of the call while it runs, then its reply. A call that reports nothing is answered
+    /// in one piece, with the status of its reply.
+    async fn streamed(self, request: Request<Bytes>, mut from: Peer) -> Reply {
+        let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
+        from.notify = Some(notify);
+        let (mut events, body) = Channel::new(1);
+        let (begin, begun) = oneshot::channel();
+        tasks::spawn("mcp stream", async move {
+            let mut begin = Some(begin);
+            let mut work = Notifying::new(self.post(request, from, true), notifications);
+            let reply = loop {
+                match work.next().await {
+                    Notified::Line(line) => {
+                        // A client that has left misses the rest.
+                        let _ = begin.take().map(|begin| begin.send(None));
+                        let _ = events.send_data(as_event(&line).into()).await;
+                    }
+                    Notified::Result(reply) => break reply,
+                }
+            };
+            if let Some(begin) = begin {
+                let _ = begin.send(Some(reply));
+                return;
+            }
+            let Ok(last) = reply.into_body().collect().await;
+            let _ = events.send_data(last.to_bytes()).await;
+        });
+        match begun.await {
+            Ok(Some(whole)) => whole,
+            Ok(None) => of_body(StatusCode::OK, EVENT_STREAM, body.boxed()),
+            Err(_) => {
+                let error = ErrorData::internal_error("the call failed on a defect", None);
+                let text = error_reply(&Value::Null, &error);
+                reply(StatusCode::INTERNAL_SERVER_ERROR, JSON, text)
+            }
+        }
+    }
+
+    async fn post(&self, request: Request<Bytes>, mut from: Peer, streamed: bool) -> Reply {
         let message = match parse(request.body()) {
             Ok(message) => message,
             Err(refused) => return line_reply(refused, streamed),
@@ -142,12 +184,18 @@ fn line_reply(outcome: Outcome, streamed: bool) -> Reply {
 }
 
 fn reply(status: StatusCode, kind: &'static str, text: String) -> Reply {
-    let has_body = !text.is_empty();
-    let mut reply = Response::new(Full::new(Bytes::from(text)).boxed());
-    *reply.status_mut() = status;
-    if has_body {
-        reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    if text.is_empty() {
+        let mut reply = Response::new(Full::default().boxed());
+        *reply.status_mut() = status;
+        return reply;
     }
+    of_body(status, kind, Full::new(Bytes::from(text)).boxed())
+}
+
+fn of_body(status: StatusCode, kind: &'static str, body: BoxBody<Bytes, Infallible>) -> Reply {
+    let mut reply = Response::new(body);
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     reply
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Read in this order: [`McpServer`] (the two ways in), `message` (one line of JSON-RPC), `http`
 //! (the layer in front of the SDK's HTTP service), `handler` (what the SDK asks of us), `tools`
-//! and `resources` (the table of operations as MCP shows it), `instructions` (when to call what), `inert` (neutralises replies). No socket, no session and no state
+//! and `resources` (the table of operations as MCP shows it), `instructions` (when to call what), `progress` (notifications
+//! while a job runs), `inert` (neutralises replies). No socket, no session and no state
 //! of a client is kept here: a message that is sent again to another daemon finds everything it
 //! needs in itself and in its [`Peer`].
 
@@ -12,6 +13,7 @@ mod http;
 mod inert;
 mod instructions;
 mod message;
+mod progress;
 mod resources;
 mod tools;
 mod wording;
@@ -25,10 +27,12 @@ use rmcp::RoleServer;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use runtime::Runtime;
+use tokio::sync::mpsc;
 
 use crate::handler::Handler;
 
 pub use crate::instructions::server_instructions;
+pub use crate::progress::{Notified, Notifying};
 
 /// Who sent a message, as the surface that received it knows.
 #[derive(Clone, Debug)]
@@ -40,6 +44,8 @@ pub struct Peer {
     pub revision: Option<String>,
     /// The toolsets this client is shown, separated by commas; empty means the configured ones.
     pub tools: String,
+    /// Takes notifications to the client, as lines, until the reply; none where the surface cannot send any.
+    pub notify: Option<mpsc::Sender<String>>,
 }
 
 /// What goes back for one line.

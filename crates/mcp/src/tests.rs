@@ -70,6 +70,7 @@ fn peer() -> Peer {
         call: CallId((u128::from(next()) << 32).to_be_bytes()),
         revision: None,
         tools: String::new(),
+        notify: None,
     }
 }
 

@@ -51,6 +51,10 @@ pub const OP_DEADLINE: Duration = Duration::from_secs(5);
 pub const DRAIN: Duration = Duration::from_millis(2_500);
 /// Events waiting for one subscriber before it is dropped.
 pub const SUBSCRIBER_QUEUE_MAX: usize = 1_024;
+/// Notifications waiting for one MCP client while its call runs; of those that find half of it full, none is sent.
+pub const NOTIFICATIONS_QUEUE_MAX: usize = 16;
+/// Time between two notifications about the progress of one step of a job.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// Subscriptions of one client at a time; a further one is refused.
 pub const SUBSCRIPTIONS_PER_CLIENT_MAX: usize = 256;
 /// Characters of an unknown feed's name in the error.
@@ -332,8 +336,11 @@ pub const MCP_INSTRUCTIONS_BYTES_MAX: usize = 2_000;
 
 /// How long to search for a daemon that is starting or stopping.
 pub const FIND_PRIMARY: Duration = Duration::from_secs(10);
-/// A forwarded line that takes the PRIMARY longer than this counts as hanging.
+/// A PRIMARY that works on a forwarded line and sends nothing for this long counts as hanging.
 pub const FORWARD_DEADLINE: Duration = Duration::from_secs(7);
+/// Interval at which a PRIMARY that still works on a forwarded line sends a sign of life. Jobs take longer than
+/// [`FORWARD_DEADLINE`].
+pub const FORWARD_ALIVE: Duration = Duration::from_secs(2);
 /// How long the daemon may take to drain and exit.
 pub const STOP_PATIENCE: Duration = Duration::from_secs(6);
 /// Bytes at the end of the log that are searched for its last lines.

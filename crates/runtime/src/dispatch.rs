@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use contract::op::check_tier;
-use contract::{CallStore, Cx, KnownCaller, OpInfo, Operation, RunningJob, Tier};
+use contract::{CallStore, Cx, KnownCaller, OpInfo, Operation, ProgressWatcher, RunningJob, Tier};
 use model::hook::HookEvent;
 use model::wire::fingerprint;
 use model::{CallId, Caller, Code, OpError, Reply, Request, Road, limits};
@@ -31,7 +31,7 @@ impl Road for Runtime {
             reply.unwrap_or_else(|_| Err(late(deadline.as_secs())))
         };
         if info.name != hook::NAME {
-            self.submit(request, reply);
+            self.submit(request, None, reply);
             return wait();
         }
         let Request { call, params, caller, .. } = request;
@@ -49,7 +49,12 @@ impl Road for Runtime {
 impl Runtime {
     /// [`Road::call`] for surfaces that are asynchronous.
     pub async fn call_async(&self, request: Request) -> Reply {
-        let begun = self.begun(request);
+        self.call_watched(request, None).await
+    }
+
+    /// [`Runtime::call_async`] for a caller that follows the progress of a job.
+    pub async fn call_watched(&self, request: Request, watcher: Option<ProgressWatcher>) -> Reply {
+        let begun = self.begun(request, watcher);
         begun.end().await
     }
 
@@ -77,13 +82,13 @@ impl Runtime {
         begun.end()
     }
 
-    fn begun(&self, request: Request) -> StartedCall {
+    fn begun(&self, request: Request, watcher: Option<ProgressWatcher>) -> StartedCall {
         let info = match self.table().get(&request.op) {
             Ok(op) => op.info,
             Err(error) => return StartedCall::Ended(Err(error)),
         };
         if info.inline {
-            return StartedCall::Ended(self.inner.perform(request));
+            return StartedCall::Ended(self.inner.perform(request, None));
         }
         if info.name == hook::NAME {
             let Request { call, params, caller, .. } = request;
@@ -91,7 +96,7 @@ impl Runtime {
             return self.intake(info, (call, caller.tier), self.spool_is_quiet(), read);
         }
         let (reply, receiver) = one_reply();
-        self.submit(request, reply);
+        self.submit(request, watcher, reply);
         StartedCall::Pending(limits::in_this_build(info.deadline), receiver)
     }
 
@@ -108,11 +113,16 @@ impl Runtime {
         StartedCall::Intake(info.deadline, receiver, audit, event)
     }
 
-    fn submit(&self, request: Request, reply: impl FnOnce(Reply) + Send + 'static) {
+    fn submit(
+        &self,
+        request: Request,
+        watcher: Option<ProgressWatcher>,
+        reply: impl FnOnce(Reply) + Send + 'static,
+    ) {
         let is_job = self.table().find(&request.op).is_some_and(|op| op.info.job);
         let inner = self.inner.clone();
         let job = move |admitted: Result<(), OpError>| {
-            reply(admitted.and_then(|()| inner.perform(request)));
+            reply(admitted.and_then(|()| inner.perform(request, watcher)));
         };
         match is_job {
             true => self.inner.queue_job(Box::new(job)),
@@ -202,7 +212,11 @@ fn late(seconds: u64) -> OpError {
 
 impl RuntimeInner {
     /// Runs one call to its end on this thread.
-    fn perform(self: &Arc<RuntimeInner>, request: Request) -> Reply {
+    fn perform(
+        self: &Arc<RuntimeInner>,
+        request: Request,
+        watcher: Option<ProgressWatcher>,
+    ) -> Reply {
         let op = self.table.get(&request.op)?;
         let audit = Audit::begin(self, op.info, (request.call, request.caller.tier));
         let Request { call, params, caller, .. } = request;
@@ -210,12 +224,18 @@ impl RuntimeInner {
         if op.info.access.is_read() && !op.info.inline {
             self.ingest_before_read();
         }
-        let reply = self.checked(op, call, &caller, params);
+        let reply = self.checked(op, call, &caller, (params, watcher));
         audit.note(&reply);
         reply
     }
 
-    fn checked(&self, op: &Operation, call: CallId, caller: &Caller, params: Value) -> Reply {
+    fn checked(
+        &self,
+        op: &Operation,
+        call: CallId,
+        caller: &Caller,
+        (params, watcher): (Value, Option<ProgressWatcher>),
+    ) -> Reply {
         check_tier(op.info, caller.tier)?;
         let write = !op.info.access.is_read();
         if write {
@@ -227,7 +247,9 @@ impl RuntimeInner {
             true => {
                 // Invalid parameters leave no row.
                 op.check_params(&params)?;
-                self.as_job(op.info.name, |job| self.run(op, (call, Some(job)), &caller, params))
+                self.as_job(op.info.name, watcher, |job| {
+                    self.run(op, (call, Some(job)), &caller, params)
+                })
             }
             false => self.run(op, (call, None), &caller, params),
         })

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use contract::RunningJob;
+use contract::{ProgressWatcher, RunningJob};
 use model::event::Event;
 use model::job::{Job, JobState};
 use model::{OpError, limits};
@@ -54,7 +54,7 @@ impl RuntimeInner {
             if admitted.is_err() || !is_due(&inner) {
                 return;
             }
-            let indexed = inner.as_job("index", |job| {
+            let indexed = inner.as_job("index", None, |job| {
                 inner.store.index_all(&|done, all| {
                     job.report("indexing records", done, Some(all));
                     job.check()
@@ -101,6 +101,7 @@ impl RuntimeInner {
     pub(crate) fn as_job<T>(
         &self,
         name: &'static str,
+        watcher: Option<ProgressWatcher>,
         run: impl FnOnce(Arc<RunningJob>) -> Result<T, OpError>,
     ) -> Result<T, OpError> {
         let id = self.note_job(move |tx, now| {
@@ -108,7 +109,7 @@ impl RuntimeInner {
             tx.note(Event::new("job/started", subject(id)))?;
             Ok(id)
         })?;
-        let job = Arc::new(RunningJob::default());
+        let job = Arc::new(RunningJob::watched_by(watcher));
         self.jobs.state().running.insert(id, job.clone());
         let result = run(job.clone());
         self.jobs.state().running.remove(&id);

@@ -436,6 +436,7 @@ fn peer(connection: &HttpConnection, head: &Parts) -> Result<mcp::Peer, OpError>
         call: call_id(head)?.unwrap_or_else(client::mint),
         revision: None,
         tools,
+        notify: None,
     })
 }
 

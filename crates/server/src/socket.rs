@@ -5,17 +5,19 @@
 
 mod events;
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use contract::{Code, OpError};
-use mcp::Peer;
+use mcp::{Notified, Notifying, Peer};
 use model::wire::{Answer, Envelope, Hello};
 use model::{Caller, Tier, limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -96,7 +98,7 @@ async fn connection(
                 if !events.begin(&shared, &sender, &mut reader, &mut line).await {
                     replies = events.rest().await;
                     let reply = match rpc::parse(&line) {
-                        Ok(frame) => answer(&shared, frame, line.len(), &sender).await,
+                        Ok(frame) => answer(&shared, frame, line.len(), &sender, &mut writer).await,
                         Err(refused) => refused.body,
                     };
                     replies.extend(reply.map(|reply| reply + "\n"));
@@ -209,6 +211,7 @@ async fn answer(
     frame: RpcFrame,
     bytes: usize,
     sender: &rpc::Sender,
+    writer: &mut OwnedWriteHalf,
 ) -> Option<String> {
     let frame = match frame {
         RpcFrame::One(members) => {
@@ -222,7 +225,7 @@ async fn answer(
                         &OpError::invalid("", "not a call of ours"),
                     ));
                 };
-                let reply = own_method(shared, &own).await;
+                let reply = own_method(shared, &own, writer).await;
                 return Some(rpc::reply_text(&own.id, &reply));
             }
             RpcFrame::One(members)
@@ -241,7 +244,11 @@ fn question(shared: &PrimaryState, members: &RpcMembers) -> Option<String> {
     (asked.stamp != known).then(|| Answer::asks_env(id, &asked).to_string())
 }
 
-async fn own_method(shared: &Arc<PrimaryState>, own: &OwnCall) -> Result<Value, OpError> {
+async fn own_method(
+    shared: &Arc<PrimaryState>,
+    own: &OwnCall,
+    writer: &mut OwnedWriteHalf,
+) -> Result<Value, OpError> {
     match own.method.as_str() {
         "rekindle/hello" => hello(shared, &own.params),
         "rekindle/retire" => Ok(retire(shared)),
@@ -253,7 +260,7 @@ async fn own_method(shared: &Arc<PrimaryState>, own: &OwnCall) -> Result<Value, 
         "rekindle/forget_browsers" => {
             Ok(json!({ "forgotten": shared.face.auth.browsers.forget() }))
         }
-        "rekindle/mcp" => mcp_line(shared, own).await,
+        "rekindle/mcp" => mcp_line(shared, own, writer).await,
         other => Err(OpError::new(Code::UnknownMethod, format!("no method is called '{other}'"))),
     }
 }
@@ -284,7 +291,13 @@ fn retire(shared: &PrimaryState) -> Value {
     json!({ "leaving": !needed })
 }
 
-async fn mcp_line(shared: &PrimaryState, own: &OwnCall) -> Result<Value, OpError> {
+/// One MCP line of a PROXY. While it is worked on, a PROXY that asks for it gets notifications for its client, and frames without
+/// a line as signs of life.
+async fn mcp_line(
+    shared: &PrimaryState,
+    own: &OwnCall,
+    writer: &mut OwnedWriteHalf,
+) -> Result<Value, OpError> {
     let envelope =
         own.rekindle.clone().ok_or_else(|| OpError::invalid("rekindle", "no envelope"))?;
     if let Some(db) = &envelope.db {
@@ -294,7 +307,40 @@ async fn mcp_line(shared: &PrimaryState, own: &OwnCall) -> Result<Value, OpError
     let tools =
         envelope.tools.unwrap_or_else(|| shared.runtime.config().text("mcp.tools").to_owned());
     let caller = Caller { tier: Tier::Agent, ..envelope.caller };
-    let peer = Peer { caller, call: envelope.call, revision: envelope.revision, tools };
-    let answer = shared.mcp.line(line.as_bytes(), peer).await;
+    let (queue, frames) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
+    let follows = own.params["follows"] == json!(true);
+    let peer = Peer {
+        caller,
+        call: envelope.call,
+        revision: envelope.revision,
+        tools,
+        notify: follows.then(|| queue.clone()),
+    };
+    let work = async {
+        tokio::select! {
+            answer = shared.mcp.line(line.as_bytes(), peer) => answer,
+            never = signs_of_life(queue), if follows => match never {},
+        }
+    };
+    let mut work = Notifying::new(work, frames);
+    let answer = loop {
+        let line = match work.next().await {
+            Notified::Line(line) => line,
+            Notified::Result(answer) => break answer,
+        };
+        let params = if line.is_empty() { json!({}) } else { json!({ "line": line }) };
+        let frame = json!({ "jsonrpc": "2.0", "method": "rekindle/mcp", "params": params });
+        // A PROXY that has left is noticed when it is answered.
+        let _ = writer.write_all(format!("{frame}\n").as_bytes()).await;
+    };
     Ok(json!({ "line": answer.line, "revision": answer.revision }))
+}
+
+/// Puts an empty line into the queue at intervals.
+async fn signs_of_life(queue: mpsc::Sender<String>) -> Infallible {
+    loop {
+        tokio::time::sleep(limits::FORWARD_ALIVE).await;
+        // A full queue is sign enough.
+        let _ = queue.try_send(String::new());
+    }
 }

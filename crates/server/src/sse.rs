@@ -112,6 +112,7 @@ pub(crate) async fn post(
     let session = shared.sse.open().get(id).cloned().ok_or_else(unknown)?;
     peer.tools = session.tools;
     peer.revision = session.revision;
+    peer.notify = Some(session.queue.clone());
     let answer = shared.face.mcp.line(message, peer).await;
     if answer.revision.is_some()
         && let Some(session) = shared.sse.open().get_mut(id)

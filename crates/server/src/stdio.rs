@@ -7,7 +7,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use client::road::{EnvWishes, asks_on};
-use mcp::Peer;
+use mcp::{Notified, Notifying, Peer};
 use model::locations::Locations;
 use model::wire::{Answer, Build, Envelope, Hello};
 use model::{CallId, Caller, Code, OpError, Tier, limits};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
 
 use crate::lock::Lock;
 use crate::platform::EndSignals;
@@ -93,7 +94,9 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                 Ok(false) | Err(_) => return end(backend, false, &mut signals).await,
             }
             if !line.iter().all(u8::is_ascii_whitespace) {
-                let answer = self.answer(&mut client, &mut backend, &line);
+                let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
+                let answer = self.answer(&mut client, &mut backend, &line, notify);
+                let answer = with_notifications(answer, notifications);
                 let (reply, signalled) = until_signalled(answer, &mut signals).await;
                 if let Some(reply) = reply.flatten()
                     && let Err(error) = write_stdout(&reply).await
@@ -117,7 +120,9 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         client: &mut StdioClient,
         backend: &mut Option<Backend>,
         line: &[u8],
+        notify: mpsc::Sender<String>,
     ) -> Option<String> {
+        let mut notify = Some(notify);
         let call = client::mint();
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
@@ -129,11 +134,13 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
                     Err(error) => return failure(line, &error),
                 },
             };
-            let broken = match client.ask(current, &self.locations, line, call).await {
+            let broken = match client.ask(current, &self.locations, line, (call, &notify)).await {
                 Ok(reply) => return reply,
                 Err(broken) => broken,
             };
             *backend = None;
+            // The next PRIMARY would report from the start, and progress has to increase.
+            notify = None;
             match broken {
                 Broken::Lost if Instant::now() < until => {}
                 Broken::Lost => {
@@ -257,7 +264,7 @@ impl StdioClient {
         backend: &mut Backend,
         locations: &Locations,
         line: &[u8],
-        call: CallId,
+        (call, notify): (CallId, &Option<mpsc::Sender<String>>),
     ) -> Result<Option<String>, Broken> {
         let mut caller = Caller {
             tier: Tier::Agent,
@@ -268,7 +275,9 @@ impl StdioClient {
             Backend::Local(primary) => {
                 caller.situation.env = client::platform::environment(&primary.asks_env());
                 let (revision, tools) = (self.revision.clone(), self.tools.clone());
-                let answer = primary.line(line, Peer { caller, call, revision, tools }).await;
+                let notify = notify.clone();
+                let from = Peer { caller, call, revision, tools, notify };
+                let answer = primary.line(line, from).await;
                 (answer.line, answer.revision)
             }
             Backend::Remote(remote) => {
@@ -280,7 +289,7 @@ impl StdioClient {
                     tools: Some(self.tools.clone()),
                     env_stamp: None,
                 };
-                remote.forward(line, &mut envelope, &mut self.wishes).await?
+                remote.forward(line, &mut envelope, &mut self.wishes, notify).await?
             }
         };
         if revision.is_some() {
@@ -334,14 +343,15 @@ impl Remote {
         line: &[u8],
         envelope: &mut Envelope,
         wishes: &mut EnvWishes,
+        notify: &Option<mpsc::Sender<String>>,
     ) -> Result<(Option<String>, Option<String>), Broken> {
         // The envelope is JSON, so it cannot carry bytes that are not UTF-8; replacing them would change the line.
         let Ok(text) = std::str::from_utf8(line) else { return Ok((Some(not_utf8()), None)) };
         let mut reply = Err(asks_on());
         for attempt in 0..=limits::ENV_QUESTIONS_MAX {
             wishes.fill(envelope, attempt);
-            let params = json!({ "line": text });
-            match self.exchange("rekindle/mcp", params, Some(envelope)).await? {
+            let params = json!({ "line": text, "follows": true });
+            match self.exchange("rekindle/mcp", params, Some((envelope, notify))).await? {
                 Answer::AsksEnv(asked) => *wishes = EnvWishes(asked),
                 Answer::Reply(answer) => {
                     reply = answer;
@@ -360,25 +370,36 @@ impl Remote {
         &mut self,
         method: &str,
         params: Value,
-        envelope: Option<&Envelope>,
+        mcp: Option<(&Envelope, &Option<mpsc::Sender<String>>)>,
     ) -> Result<Answer, Broken> {
         let mut frame = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        if let Some(envelope) = envelope {
+        if let Some((envelope, _)) = mcp {
             frame["rekindle"] = json!(envelope);
         }
         let mut text = frame.to_string();
         text.push('\n');
-        let mut line = Vec::new();
-        let round = async {
-            self.writer.write_all(text.as_bytes()).await?;
-            read_line(&mut self.reader, &mut line).await
-        };
-        match tokio::time::timeout(limits::FORWARD_DEADLINE, round).await {
-            Err(_) => return Err(Broken::Hangs),
-            Ok(Ok(true)) => {}
-            Ok(Ok(false) | Err(_)) => return Err(Broken::Lost),
+        loop {
+            let mut line = Vec::new();
+            let round = async {
+                self.writer.write_all(std::mem::take(&mut text).as_bytes()).await?;
+                read_line(&mut self.reader, &mut line).await
+            };
+            match tokio::time::timeout(limits::FORWARD_DEADLINE, round).await {
+                Err(_) => return Err(Broken::Hangs),
+                Ok(Ok(true)) => {}
+                Ok(Ok(false) | Err(_)) => return Err(Broken::Lost),
+            }
+            let frame: Value = serde_json::from_slice(&line).map_err(|_| Broken::Lost)?;
+            if frame.get("method").is_none() {
+                return Ok(Answer::read(frame));
+            }
+            // The PRIMARY still works on the line; perhaps it has something for our client.
+            let line = frame["params"]["line"].as_str().map(str::to_owned);
+            if let (Some(line), Some((_, Some(notify)))) = (line, mcp) {
+                // A client that does not read misses progress.
+                let _ = notify.try_send(line);
+            }
         }
-        serde_json::from_slice(&line).map(Answer::read).map_err(|_| Broken::Lost)
     }
 }
 
@@ -412,9 +433,67 @@ async fn skip_line<R: AsyncBufRead + Unpin>(reader: &mut R) {
     }
 }
 
+/// Waits for an answer and writes its notifications to stdout meanwhile.
+async fn with_notifications<T>(
+    answer: impl Future<Output = T>,
+    notifications: mpsc::Receiver<String>,
+) -> T {
+    let mut answer = Notifying::new(answer, notifications);
+    loop {
+        match answer.next().await {
+            // A lost stdout is noticed with the reply.
+            Notified::Line(line) => drop(write_stdout(&line).await),
+            Notified::Result(answer) => return answer,
+        }
+    }
+}
+
 async fn write_stdout(line: &str) -> io::Result<()> {
     let mut out = tokio::io::stdout();
     out.write_all(line.as_bytes()).await?;
     out.write_all(b"\n").await?;
     out.flush().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn frames_of_a_primary_that_still_works_are_not_taken_for_its_answer() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (reader, writer) = ours.into_split();
+        let mut remote = Remote { reader: BufReader::new(reader), writer };
+        let primary = tokio::spawn(async move {
+            let (reader, mut writer) = theirs.into_split();
+            let mut asked = Vec::new();
+            assert!(read_line(&mut BufReader::new(reader), &mut asked).await.unwrap());
+            let frame = |params: Value| json!({ "method": "rekindle/mcp", "params": params });
+            for frame in [
+                frame(json!({})),
+                frame(json!({ "line": "a notification" })),
+                frame(json!({})),
+                json!({ "id": 1, "result": { "line": "the reply", "revision": null } }),
+            ] {
+                writer.write_all(format!("{frame}\n").as_bytes()).await.unwrap();
+            }
+            serde_json::from_slice::<Value>(&asked).unwrap()
+        });
+        let (notify, mut notifications) = mpsc::channel(4);
+        let mut envelope = Envelope {
+            call: client::mint(),
+            caller: Caller::default(),
+            db: None,
+            revision: None,
+            tools: None,
+            env_stamp: None,
+        };
+        let mut wishes = EnvWishes::default();
+        let answer = remote.forward(b"{}", &mut envelope, &mut wishes, &Some(notify)).await;
+        let Ok((reply, _)) = answer else { panic!("no answer") };
+        assert_eq!(reply.as_deref(), Some("the reply"));
+        assert_eq!(notifications.try_recv().unwrap(), "a notification");
+        assert!(notifications.try_recv().is_err());
+        assert_eq!(primary.await.unwrap()["params"]["follows"], json!(true));
+    }
 }

@@ -18,6 +18,7 @@ use runtime::feeds::FeedSubscription;
 use runtime::{Runtime, tasks};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::Error;
@@ -58,9 +59,11 @@ pub(crate) fn upgrade(
     let chosen = [MCP, PLAIN].into_iter().find(|word| offers(word));
     let speaks_mcp = chosen == Some(MCP);
     let upgraded = hyper::upgrade::on(&mut request);
+    let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
     let conversation = WsSession {
         connection: connection.clone(),
-        mcp: speaks_mcp.then_some(peer),
+        mcp: speaks_mcp.then_some(Peer { notify: Some(notify), ..peer }),
+        notifications,
         subscription: None,
         subscribing: 0,
         feeds: HashMap::new(),
@@ -110,6 +113,8 @@ struct WsSession {
     connection: Arc<HttpConnection>,
     /// Set when the sub-protocol is MCP.
     mcp: Option<Peer>,
+    /// Notifications of MCP calls that run.
+    notifications: mpsc::Receiver<String>,
     /// The client's subscriptions, after its first one.
     subscription: Option<Subscription>,
     /// Calls that subscribe and are not answered yet. Until they are, no event is sent: the first message of a
@@ -171,6 +176,7 @@ impl WsSession {
                     return WsEnd::Closed(CloseCode::Again, why.to_owned());
                 }
                 Some(done) = working.next() => self.finish(done),
+                Some(line) = self.notifications.recv() => vec![line],
                 event = next_event(&mut self.subscription), if self.subscribing == 0 => {
                     match event {
                         Ok(delivery) => self.notification(&delivery).into_iter().collect(),
@@ -213,6 +219,12 @@ impl WsSession {
     }
 
     fn finish(&mut self, done: Done) -> Vec<String> {
+        // Notifications of a call precede its reply.
+        let mut lines = Vec::new();
+        while let Ok(line) = self.notifications.try_recv() {
+            lines.push(line);
+        }
+        lines.extend(done.lines);
         if let (Some(peer), Some(revision)) = (&mut self.mcp, done.revision) {
             peer.revision = Some(revision);
         }
@@ -223,7 +235,7 @@ impl WsSession {
             Some(changed) => drop(self.feeds.remove(&changed.key())),
             None => {}
         }
-        done.lines
+        lines
     }
 
     /// The peer of the next message, with a call id of its own.

@@ -23,7 +23,7 @@ impl Op for DeduplicateBookmarks {
         summary: "Remove older bookmarks of the same page",
         doc: "Of several bookmarks of one page in one project the newest stays.",
         access: Access::Write { destructive: true, idempotent: true },
-        tiers: &[Tier::Person, Tier::Client],
+        tiers: &[Tier::Person, Tier::Agent, Tier::Client],
         toolset: "memory",
         cli: CliShape { path: &["bookmark", "deduplicate"], ..CliShape::CALL_ONLY },
         job: true,
@@ -34,8 +34,11 @@ impl Op for DeduplicateBookmarks {
     type Output = DeduplicateOutput;
 
     fn run(&self, cx: &Cx<'_>, _: DeduplicateParams) -> Result<DeduplicateOutput, OpError> {
-        cx.store.progress("removing repeated bookmarks", 0, None)?;
-        cx.store.write(|tx| {
+        cx.store.progress("finding repeated bookmarks", 0, None)?;
+        let repeated = cx.store.read(|rx| bookmarks::repeated(rx))?;
+        let total = u64::try_from(repeated.len()).ok();
+        cx.store.progress("removing repeated bookmarks", 0, total)?;
+        cx.store.write(move |tx| {
             let repeated = bookmarks::repeated(tx)?;
             repeated.iter().try_for_each(|id| bookmarks::remove(tx, *id))?;
             Ok(DeduplicateOutput { removed: repeated.len() })
