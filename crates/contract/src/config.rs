@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use model::hint::Ttl;
+use model::observation::RecordType;
 use serde_json::Value;
 
 /// The type of a setting's value.
@@ -24,6 +25,8 @@ pub enum ConfigKind {
     Duration,
     /// How long something is kept: `session`, `forever`, or an ISO-8601 duration.
     Lifetime,
+    /// Days by type of record: `TYPE=DAYS`, separated by commas. The table knows the types.
+    DaysByType,
     /// A text of a form of its own.
     Form(&'static TextForm),
 }
@@ -57,6 +60,7 @@ impl ConfigKind {
             ConfigKind::Toolsets => "list of toolsets",
             ConfigKind::Duration => "duration",
             ConfigKind::Lifetime => "lifetime",
+            ConfigKind::DaysByType => "list of days by type",
             ConfigKind::Form(form) => form.word,
         }
     }
@@ -100,6 +104,7 @@ impl Config {
             ConfigKind::Choice(words) => words.contains(&value),
             ConfigKind::Duration => duration(value).is_some(),
             ConfigKind::Lifetime => Ttl::parse(value).is_ok(),
+            ConfigKind::DaysByType => days_by_type(value).is_some(),
             ConfigKind::Form(form) => (form.fits)(value),
         };
         if !good {
@@ -110,6 +115,9 @@ impl Config {
                 ConfigKind::Port => " from 0 to 65535".to_owned(),
                 ConfigKind::Choice(words) => format!(": {}", words.join(", ")),
                 ConfigKind::UpTo(max) => format!(" from 0 to {max}"),
+                ConfigKind::DaysByType => {
+                    ": TYPE=DAYS, separated by commas, such as file_read=30,command=0".to_owned()
+                }
                 ConfigKind::Form(form) => format!(": {}", form.like),
                 _ => String::new(),
             };
@@ -156,6 +164,16 @@ impl Config {
     pub fn duration(&self, key: &str) -> Duration {
         duration(self.text(key)).unwrap_or_default()
     }
+}
+
+/// Types and their days as [`ConfigKind::DaysByType`] has them; none if the text has another form.
+pub fn days_by_type(text: &str) -> Option<Vec<(RecordType, i64)>> {
+    let days_of = |item: &String| {
+        let (kind, days) = item.split_once('=')?;
+        let days = days.trim().parse().ok().filter(|days| *days >= 0)?;
+        Some((RecordType::of(kind.trim())?, days))
+    };
+    place::listed(text).iter().map(days_of).collect()
 }
 
 fn article(kind: ConfigKind) -> &'static str {

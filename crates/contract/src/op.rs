@@ -3,15 +3,17 @@
 //! Every surface is a projection of [`Operation`]; none of them has a word of its own to add.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::limits;
+use model::observation::RECORD_TYPE_FORMAT;
 use model::{Code, OpError, Tier};
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::brief::{self, Brief};
 use crate::cx::Cx;
@@ -231,11 +233,14 @@ pub struct Operation {
     output_schema: fn() -> Value,
     check_params: fn(&Value) -> Result<(), OpError>,
     handler: Handler,
+    /// The words for kinds of records that are no types of observations, for parameters that name one.
+    pub(crate) other_kinds: Arc<[&'static str]>,
 }
 
 impl Operation {
     pub fn new<O: Op>(op: O) -> Operation {
         Operation {
+            other_kinds: Arc::default(),
             info: &O::INFO,
             params_schema: schema_of::<O::Params>,
             output_schema: schema_of::<O::Output>,
@@ -252,9 +257,24 @@ impl Operation {
     pub fn params_schema(&self) -> Value {
         let mut schema = (self.params_schema)();
         if let Some(object) = schema.as_object_mut() {
-            object.entry("properties").or_insert_with(|| json!({}));
+            let properties = object.entry("properties").or_insert_with(|| json!({}));
+            let members = properties.as_object_mut().into_iter().flat_map(Map::values_mut);
+            members.for_each(|member| self.name_kinds(member));
         }
         schema
+    }
+
+    /// Completes the words of a parameter that is a type of record.
+    fn name_kinds(&self, schema: &mut Value) {
+        let Some(object) = schema.as_object_mut() else { return };
+        if object.get("format").is_some_and(|format| format == RECORD_TYPE_FORMAT) {
+            object.remove("format");
+            if let Some(words) = object.get_mut("enum").and_then(Value::as_array_mut) {
+                // A type that may be left out has null at the end.
+                let end = words.iter().position(Value::is_null).unwrap_or(words.len());
+                words.splice(end..end, self.other_kinds.iter().map(|word| json!(word)));
+            }
+        }
     }
 
     /// JSON Schema of the result: an object.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use model::observation::ObsType;
 use model::{Code, OpError, Tier, limits};
 use serde_json::{Value, json};
 
@@ -28,6 +29,7 @@ pub struct Table {
     groups: BTreeMap<&'static str, &'static str>,
     assets: Vec<Asset>,
     instructions: BTreeMap<&'static str, &'static str>,
+    other_kinds: Arc<[&'static str]>,
 }
 
 impl Table {
@@ -37,6 +39,12 @@ impl Table {
         let mut operations: Vec<Operation> =
             plugins.iter().flat_map(|plugin| plugin.operations()).collect();
         operations.sort_by_key(|op| op.info.name);
+        let aggregates: Vec<_> =
+            plugins.iter().flat_map(|plugin| plugin.aggregates()).copied().collect();
+        let other_kinds: Arc<[&str]> = store::other_kinds(&aggregates).into();
+        for op in &mut operations {
+            op.other_kinds = other_kinds.clone();
+        }
         let mut by_name = BTreeMap::new();
         for (index, op) in operations.iter().enumerate() {
             for name in std::iter::once(&op.info.name).chain(op.info.aliases) {
@@ -58,7 +66,22 @@ impl Table {
             .map(|plugin| (plugin.name(), plugin.instructions()))
             .filter(|(_, text)| !text.is_empty())
             .collect();
-        Table { operations, by_name, schemes, feeds, config, groups, assets, instructions }
+        Table {
+            operations,
+            by_name,
+            schemes,
+            feeds,
+            config,
+            groups,
+            assets,
+            instructions,
+            other_kinds,
+        }
+    }
+
+    /// The words for all types of records: those of observations, and the kinds that plugins bring.
+    pub fn record_types(&self) -> impl Iterator<Item = &'static str> {
+        ObsType::ALL.iter().map(|kind| kind.word()).chain(self.other_kinds.iter().copied())
     }
 
     /// The operation of this name or alias.

@@ -1,11 +1,13 @@
 //! Observations: immutable records of an agent's actions, and their types.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::limits;
+use crate::{OpError, limits};
 
 macro_rules! obs_types {
     ($($variant:ident $word:literal,)*) => {
@@ -191,6 +193,32 @@ impl<'de> Deserialize<'de> for RecordType {
     }
 }
 
+/// The error for a word that is no type of record; it lists those that are.
+pub fn unknown_type<'w>(word: &str, types: impl IntoIterator<Item = &'w str>) -> OpError {
+    let types: Vec<&str> = types.into_iter().collect();
+    OpError::invalid("", format!("no record is of the type '{word}'"))
+        .hint(format!("Choose from: {}.", types.join(", ")))
+}
+
+/// The `format` of a [`RecordType`] in schemas of parameters. The table of operations replaces it by the words for the kinds
+/// of records that plugins bring.
+pub const RECORD_TYPE_FORMAT: &str = "record-type";
+
+impl JsonSchema for RecordType {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RecordType".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = ObsType::ALL.iter().map(|kind| kind.word()).collect();
+        json_schema!({ "type": "string", "format": RECORD_TYPE_FORMAT, "enum": words })
+    }
+}
+
 /// Prefix of the text of a damaged record.
 pub const DAMAGED_MARK: &str = "[damaged record]";
 
@@ -200,6 +228,8 @@ pub struct Observation {
     pub id: i64,
     /// Seconds since 1970, UTC.
     pub timestamp: i64,
+    /// Left out for a record that is in no session.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session_id: String,
     pub project: String,
     /// The kind of the record, for example `file_edit`.

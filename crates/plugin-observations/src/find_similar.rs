@@ -64,6 +64,8 @@ pub(crate) struct SimilarRecord {
     /// The first 120 characters; `get_observations` has the whole text.
     content_preview: String,
     file_path: Option<String>,
+    /// Left out for a record that is in no session.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     session_id: String,
     project: String,
     is_pinned: bool,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
-use model::observation::{ObsType, Observation, RecordType};
+use model::observation::{Observation, RecordType};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use store::literal::{self, LiteralElsewhere, LiteralMatches, SpoolText};
 use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
 use store::spool_files::SpoolFiles;
-use store::{Rx, damaged, projects, sessions};
+use store::{Rx, check_type, damaged, projects, sessions};
 use text::query::{self, Form, Query};
 
 use crate::show::{self, RecordRow};
@@ -47,7 +47,7 @@ pub(crate) struct PurgeParams {
     ids: Option<Vec<i64>>,
     /// Only records of this type.
     #[serde(default)]
-    obs_type: Option<ObsType>,
+    obs_type: Option<RecordType>,
     /// Only records with all of these words; `"a phrase"`, AND, OR and NOT are understood.
     #[serde(default)]
     search: Option<String>,
@@ -286,6 +286,9 @@ impl PurgeParams {
             Some(given) => Some(sessions::find(rx, given)?.id),
             None => None,
         };
+        if let Some(kind) = self.obs_type {
+            check_type(rx, "obs_type", kind)?;
+        }
         let found = query.map(|query| search::all(rx, query, &Filter::default())).transpose()?;
         let literal = self.literal.as_deref().map(|text| literal::matches(rx, text)).transpose()?;
         let LiteralMatches { records, sessions: whole_sessions } = literal.unwrap_or_default();

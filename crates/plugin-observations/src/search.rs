@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::search::{self, Completeness, Filter, Hit, Hits, Order, Recipe, Spread, TextsRead};
-use store::{Rx, commits, sessions};
+use store::{Rx, check_type, commits, sessions};
 use text::query::{self, Finder, Form, Query};
 
 use crate::count::Count;
@@ -46,7 +46,7 @@ pub(crate) struct SearchParams {
     project: Wanted,
     /// Only records of this type.
     #[serde(default)]
-    obs_type: Option<ObsType>,
+    obs_type: Option<RecordType>,
     /// Only records of this session.
     #[serde(default)]
     session_id: Option<String>,
@@ -166,6 +166,8 @@ pub(crate) struct FoundRecord {
     /// whole text.
     content_preview: String,
     file_path: Option<String>,
+    /// Left out for a record that is in no session.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     session_id: String,
     project: String,
     is_pinned: bool,
@@ -390,6 +392,9 @@ impl SearchParams {
             Some(given) => Some(sessions::find(rx, given)?.id),
             None => None,
         };
+        if let Some(kind) = self.obs_type {
+            check_type(rx, "obs_type", kind)?;
+        }
         Ok(Filter {
             projects,
             kind: self.obs_type,

@@ -1,8 +1,7 @@
 //! The settings of observations, and what they mean while an event is taken in.
 
-use contract::{Config, ConfigKey, ConfigKind, TextForm};
-use model::observation::ObsType;
-use place::listed;
+use contract::config::days_by_type;
+use contract::{Config, ConfigKey, ConfigKind};
 use store::observations::Folding;
 use store::retention::Rules;
 
@@ -52,11 +51,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
     ConfigKey {
         key: RETENTION_DAYS,
-        kind: ConfigKind::Form(&TextForm {
-            word: "list of days by type",
-            like: "TYPE=DAYS, separated by commas, such as file_read=30,command=0",
-            fits: |text| listed(text).iter().all(|item| days_of(item).is_some()),
-        }),
+        kind: ConfigKind::DaysByType,
         default: "",
         env: &[],
         doc: "Days by kind where they differ from the defaults, such as file_read=30,command=365; 0 keeps for ever.",
@@ -93,15 +88,8 @@ impl Settings {
 
 /// How long what is kept, whether or not it is removed by itself.
 pub(crate) fn rules(config: &Config) -> Rules {
-    let days = listed(config.text(RETENTION_DAYS));
     Rules {
-        days: days.iter().filter_map(|item| days_of(item)).collect(),
+        days: days_by_type(config.text(RETENTION_DAYS)).unwrap_or_default(),
         bytes_max: config.integer(RETENTION_MB).saturating_mul(1024 * 1024),
     }
-}
-
-/// A type and its days, as `TYPE=DAYS` has them.
-fn days_of(item: &str) -> Option<(ObsType, i64)> {
-    let (kind, days) = item.split_once('=')?;
-    Some((ObsType::parse(kind.trim())?, days.trim().parse().ok().filter(|days| *days >= 0)?))
 }

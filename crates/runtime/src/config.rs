@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use contract::config::days_by_type;
 use contract::{Config, ConfigKey, ConfigKind, Table};
+use model::observation::unknown_type;
 use model::{Code, OpError, limits};
 use toml_edit::{DocumentMut, Item, Value};
 
@@ -113,7 +115,7 @@ pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), Op
     save(file, &document.to_string())
 }
 
-/// Sets a value after checking it against the key's type and, for toolsets, against the table.
+/// Sets a value after checking it against the key's type and, for toolsets and types of records, against the table.
 fn set_checked(
     table: &Table,
     config: &mut Config,
@@ -124,6 +126,19 @@ fn set_checked(
         table.toolset(value).map_err(|error| {
             format!("{}: {}. {}", key.key, error.message, error.hint.unwrap_or_default())
         })?;
+    }
+    if key.kind == ConfigKind::DaysByType {
+        let known: Vec<&str> = table.record_types().collect();
+        let given = days_by_type(value).unwrap_or_default();
+        if let Some((kind, _)) = given.iter().find(|(kind, _)| !known.contains(&kind.word())) {
+            let error = unknown_type(kind.word(), known);
+            return Err(format!(
+                "{}: {}. {}",
+                key.key,
+                error.message,
+                error.hint.unwrap_or_default()
+            ));
+        }
     }
     config.set(key, value)
 }

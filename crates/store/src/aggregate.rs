@@ -317,6 +317,11 @@ impl Registry {
         }
     }
 
+    /// The words for the types of all records.
+    pub(crate) fn record_types(&self) -> &[&'static str] {
+        &self.kinds
+    }
+
     /// The words of the kinds that are no types of observations.
     pub(crate) fn other_kinds(&self) -> &[&'static str] {
         self.kinds.get(ObsType::ALL.len()..).unwrap_or_default()
@@ -336,8 +341,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Moves the rows of the sessions that began at one root of a project to another project. The sessions themselves
-    /// are left to the caller.
+    /// Moves the rows of the sessions that began at one root of a project, and those in no session that were written
+    /// there, to another project. The sessions themselves are left to the caller.
     pub(crate) fn split_project(
         &self,
         tx: &Tx<'_>,
@@ -349,6 +354,14 @@ impl Registry {
             let update = format!(
                 "UPDATE {} SET project = ?3 WHERE session IN \
                  (SELECT id FROM sessions WHERE project = ?1 AND root = ?2)",
+                table.name
+            );
+            tx.sql(|db| db.execute(&update, params![from, root, to]))?;
+        }
+        for table in self.tables() {
+            let Some(column) = table.root else { continue };
+            let update = format!(
+                "UPDATE {} SET project = ?3 WHERE project = ?1 AND {column} = ?2 AND session IS NULL",
                 table.name
             );
             tx.sql(|db| db.execute(&update, params![from, root, to]))?;

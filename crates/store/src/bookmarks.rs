@@ -30,6 +30,8 @@ pub struct NewBookmark<'a> {
     /// The session in the store, if an agent fetched the page.
     pub session: Option<i64>,
     pub project: i64,
+    /// The root of the project's directory where the user added it, if it is in no session.
+    pub root: Option<&'a str>,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
     pub url: &'a Redacted<String>,
@@ -48,11 +50,11 @@ pub struct Bookmark {
 
 /// Stores a bookmark and has the index take it in.
 pub fn add(tx: &Tx<'_>, new: &NewBookmark<'_>) -> Result<i64, OpError> {
-    const ADD: &str = "INSERT INTO bookmarks (id, session, project, at, url, note) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    const ADD: &str = "INSERT INTO bookmarks (id, session, project, root, at, url, note) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let id = record_ids::next(tx)?;
-    let NewBookmark { session, project, at, url, note } = new;
-    let given = params![id, session, project, at, url.as_str(), note.as_str()];
+    let NewBookmark { session, project, root, at, url, note } = new;
+    let given = params![id, session, project, root, at, url.as_str(), note.as_str()];
     tx.sql(|db| db.prepare_cached(ADD)?.execute(given))?;
     passages::add(tx, id)?;
     Ok(id)
@@ -117,6 +119,7 @@ impl Aggregate for Bookmarks {
                 Reference::optional("session", "sessions"),
             ],
             at: Some("at"),
+            root: Some("root"),
             times: &["at"],
             ..TableInfo::PLAIN
         }];
@@ -196,10 +199,10 @@ impl Records for Bookmarks {
         TextColumns {
             from: "bookmarks",
             id: "id",
-            plain: words,
+            plain: &["url", "note", "root"],
             json: &[],
             indexed: words,
-            unindexed: &[],
+            unindexed: &["root"],
         }
     }
 

@@ -344,8 +344,9 @@ pub(crate) fn merged(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
 
 /// Says that the sessions of a project are others than before.
 pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
-    const MOVE: &str = "UPDATE passages SET project = ?1 WHERE project <> ?1 AND EXISTS \
-         (SELECT 1 FROM sessions WHERE id IN (session, doc) AND project = ?1)";
+    const MOVE: &str = "UPDATE passages SET project = ?1 WHERE project <> ?1 AND (EXISTS \
+         (SELECT 1 FROM sessions WHERE id IN (session, doc) AND project = ?1) \
+         OR (session = 0 AND EXISTS (SELECT 1 FROM documents WHERE id = doc AND project = ?1)))";
     tx.sql(|db| db.execute(MOVE, [project]))?;
     altered(tx)
 }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use model::observation::{ObsType, Observation};
+use model::observation::{Observation, RecordType};
 use model::{OpError, limits};
 use rusqlite::{Row, params};
 
@@ -23,7 +23,7 @@ pub struct PurgeFilter {
     pub session: Option<i64>,
     /// Records, for example those that a search found.
     pub ids: Option<Vec<i64>>,
-    pub kind: Option<ObsType>,
+    pub kind: Option<RecordType>,
     /// Milliseconds since 1970; what happened earlier.
     pub before: Option<i64>,
     /// The literal text that the records were found by, if any. Receipts and stored answers that contain it are
@@ -202,7 +202,7 @@ fn matching(rx: &Rx<'_>, records: &dyn Records, filter: &PurgeFilter) -> Result<
         filter.session,
         list(&filter.ids),
         filter.before,
-        filter.kind.map(ObsType::word)
+        filter.kind.as_ref().map(RecordType::word)
     ];
     rx.sql(|db| db.prepare(&select)?.query_map(given, |row| row.cell(0))?.collect())
 }

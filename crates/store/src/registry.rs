@@ -26,6 +26,12 @@ const AGGREGATES: &[&dyn Aggregate] = &[
     &retention::Sweeps,
 ];
 
+/// The words for kinds of records that are no types of observations, in the order of the registry.
+pub fn other_kinds(more: &[&'static dyn Aggregate]) -> Vec<&'static str> {
+    let records = more.iter().chain(AGGREGATES).filter_map(|aggregate| aggregate.records());
+    records.flat_map(|records| records.kinds()).copied().collect()
+}
+
 /// The registry of a store with these aggregates besides its own.
 pub(crate) fn with(more: &[&'static dyn Aggregate]) -> Registry {
     Registry::new(more.iter().chain(AGGREGATES).copied().collect())

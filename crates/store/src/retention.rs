@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use model::observation::ObsType;
+use model::observation::RecordType;
 use model::{OpError, limits};
 use rusqlite::params;
 use serde::Serialize;
@@ -30,8 +30,8 @@ impl Aggregate for Sweeps {
 /// How long what is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// Days by kind where they differ from [`ObsType::kept_days`]; 0 for ever.
-    pub days: Vec<(ObsType, i64)>,
+    /// Days by kind where they differ from their defaults; 0 for ever.
+    pub days: Vec<(RecordType, i64)>,
     /// Bytes the database may use; 0 for as many as it needs.
     pub bytes_max: u64,
 }

@@ -16,6 +16,8 @@ pub struct TableInfo {
     pub links: &'static [(&'static str, &'static str)],
     /// The column with the first time of the row, in milliseconds since 1970.
     pub at: Option<&'static str>,
+    /// The column with the root directory where a row in no session was written, by which a split of its project moves it.
+    pub root: Option<&'static str>,
     /// Columns with a time in milliseconds since 1970 that is damaged if it is out of range.
     pub times: &'static [&'static str],
 }
@@ -31,6 +33,7 @@ impl TableInfo {
         references: &[],
         links: &[],
         at: None,
+        root: None,
         times: &[],
     };
 

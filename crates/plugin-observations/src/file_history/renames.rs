@@ -70,7 +70,7 @@ fn renamed_by_name(
     let kinds = [ObsType::Command, ObsType::GitCommit];
     for kind in kinds {
         let filter =
-            Filter { projects, kind: Some(kind), failed: Some(false), ..Filter::default() };
+            Filter { projects, kind: Some(kind.into()), failed: Some(false), ..Filter::default() };
         let hits = search::hits(rx, &query, &filter, Order::Newest, limits::RENAMES_READ)?;
         let ids: Vec<i64> = hits.hits.iter().map(|hit| hit.id).collect();
         for record in observations::get(rx, &ids)? {

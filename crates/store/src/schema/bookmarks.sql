@@ -1,8 +1,10 @@
--- Web pages that agents fetched, and those that a user added: these are in no session.
+-- Web pages that agents fetched, and those that a user added: these are in no session, so they have the root where they
+-- were added.
 CREATE TABLE IF NOT EXISTS bookmarks (
   id      INTEGER PRIMARY KEY,
   session INTEGER REFERENCES sessions (id),
   project INTEGER NOT NULL REFERENCES projects (id),
+  root    TEXT,
   at      INTEGER NOT NULL,
   url     TEXT    NOT NULL,
   note    TEXT    NOT NULL

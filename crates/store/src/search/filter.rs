@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::observation::ObsType;
+use model::observation::{ObsType, RecordType};
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, params_from_iter};
@@ -23,7 +23,8 @@ use crate::{paths, sessions};
 pub struct Filter<'a> {
     /// None for all projects.
     pub projects: Option<&'a [i64]>,
-    pub kind: Option<ObsType>,
+    /// A type that [`crate::check_type`] knows.
+    pub kind: Option<RecordType>,
     /// A session's id in the store.
     pub session: Option<i64>,
     /// Absolute, relative to `root`, or the end of a path.
@@ -167,7 +168,7 @@ impl Conditions {
             session: filter.session,
             sessions: sessions.map(|ids| ids.into_iter().collect()),
             failed,
-            kind: filter.kind.map(RecordKind::from),
+            kind: filter.kind.map(|kind| rx.registry().kind_of(kind.word())),
             before: filter.before,
             after: filter.after,
             except: filter.except,

@@ -65,6 +65,7 @@ impl Aggregate for Sessions {
             links: &[("parent", "sessions")],
             at: Some("started_at"),
             times: &["started_at", "last_at", "ended_at"],
+            ..TableInfo::PLAIN
         }];
         TABLES
     }

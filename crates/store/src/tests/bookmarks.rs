@@ -29,7 +29,8 @@ fn add(desk: &Desk, (url, note): (&str, &str), in_session: bool, after: i64) -> 
     let (project, url, note) = (desk.project.id, plain(url), plain(note));
     desk.write(move |tx| {
         let at = NOW + after;
-        bookmarks::add(tx, &NewBookmark { session, project, at, url: &url, note: &note })
+        let root = session.is_none().then_some("/home/u/here");
+        bookmarks::add(tx, &NewBookmark { session, project, root, at, url: &url, note: &note })
     })
 }
 
@@ -91,7 +92,7 @@ fn filters_of_a_search_apply_to_another_kind() {
     assert_eq!(of(Filter { session, ..Filter::default() }), [own, command]);
     let agent = Some("claude-code");
     assert_eq!(of(Filter { agent, ..Filter::default() }), [own, command]);
-    assert_eq!(of(Filter { kind: Some(ObsType::Command), ..Filter::default() }), [command]);
+    assert_eq!(of(Filter { kind: Some(ObsType::Command.into()), ..Filter::default() }), [command]);
     assert_eq!(of(Filter { after: Some(NOW + 500), ..Filter::default() }), [alone, command]);
     let query = query::rewrite("nomicon");
     let recipe = Recipe::default();
@@ -208,7 +209,8 @@ fn a_failing_write_of_another_kind_costs_the_others_of_its_group_nothing() {
         let (url, note) = (plain("https://host.example"), plain(note));
         let store = &desk.opening.store;
         let new = move |tx: &crate::Tx<'_>| {
-            let new = NewBookmark { session: None, project, at: NOW, url: &url, note: &note };
+            let new =
+                NewBookmark { session: None, project, root: None, at: NOW, url: &url, note: &note };
             bookmarks::add(tx, &new)
         };
         store.submit(at_now(), new).unwrap()

@@ -98,7 +98,7 @@ fn all_that_a_filter_lets_through_is_found_however_much_it_is() {
     let effort = Effort::within(Duration::ZERO);
     let filters = [
         Filter { agent: Some("claude-code"), ..ALL },
-        Filter { kind: Some(ObsType::Command), ..ALL },
+        Filter { kind: Some(ObsType::Command.into()), ..ALL },
         Filter { session: Some(desk.session.id), ..ALL },
     ];
     for filter in filters {

@@ -40,7 +40,7 @@ fn filters_hold_together() {
     desk.edits("/w/app/a.rs", 1);
     let late = desk.edits("/w/app/b.rs", 10);
     let filter = PurgeFilter {
-        kind: Some(ObsType::FileEdit),
+        kind: Some(ObsType::FileEdit.into()),
         before: Some(NOW + 10),
         projects: Some(vec![desk.project.id]),
         ..PurgeFilter::default()
@@ -198,8 +198,10 @@ fn a_rule_of_the_user_wins_and_zero_is_for_ever() {
     let desk = Desk::new();
     desk.runs("make", 0);
     desk.edits("/w/app/a", 0);
-    let rules =
-        Rules { days: vec![(ObsType::Command, 1), (ObsType::FileEdit, 0)], ..Rules::default() };
+    let rules = Rules {
+        days: vec![(ObsType::Command.into(), 1), (ObsType::FileEdit.into(), 0)],
+        ..Rules::default()
+    };
     let swept = sweep(&desk, rules, NOW + 9000 * DAY);
     assert_eq!(swept.by_kind, [("command", 1)]);
 }

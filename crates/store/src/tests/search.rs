@@ -315,7 +315,7 @@ fn a_name_lists_only_what_contains_it_or_else_what_has_parts_of_it() {
         assert_eq!(found(path, &here), (vec![verify], Form::AllTerms));
         assert_eq!(found("ferrowick_jobs", &ALL), (vec![jobs], Form::AllTerms));
         // What nothing contains, or nothing that is asked for, is looked for in parts.
-        let prompts = Filter { kind: Some(ObsType::UserPrompt), ..ALL };
+        let prompts = Filter { kind: Some(ObsType::UserPrompt.into()), ..ALL };
         assert_eq!(found(path, &prompts), (vec![], Form::AnyTerm));
         let parts = found("crates/manifest/src/main.rs", &here);
         assert_eq!(parts, (vec![verify, other, copy], Form::AnyTerm));
@@ -341,8 +341,11 @@ fn prompts_errors_commits_paths_and_summaries_are_found() {
     desk.write(move |tx| sessions::summarise(tx, session));
     assert!(ids(&desk, "migrate", &ALL).contains(&prompt));
     assert!(ids(&desk, "linker signal", &ALL).contains(&failed));
-    assert_eq!(ids(&desk, "ledger_book", &Filter { kind: Some(ObsType::FileEdit), ..ALL }), [edit]);
-    let summaries = Filter { kind: Some(ObsType::SessionSummary), ..ALL };
+    assert_eq!(
+        ids(&desk, "ledger_book", &Filter { kind: Some(ObsType::FileEdit.into()), ..ALL }),
+        [edit]
+    );
+    let summaries = Filter { kind: Some(ObsType::SessionSummary.into()), ..ALL };
     assert_eq!(ids(&desk, "ledger", &summaries), [session]);
 }
 
@@ -425,7 +428,7 @@ fn every_filter_holds_alone_and_together() {
         (Filter { projects: Some(&foreign), ..ALL }, vec![other]),
         (Filter { projects: Some(&[own[0], foreign[0]]), ..ALL }, all.clone()),
         (Filter { projects: Some(&[]), ..ALL }, vec![]),
-        (Filter { kind: Some(ObsType::UserPrompt), ..ALL }, vec![prompt]),
+        (Filter { kind: Some(ObsType::UserPrompt.into()), ..ALL }, vec![prompt]),
         (Filter { session: Some(desk.session.id), ..ALL }, vec![command, edit, prompt, failing]),
         (Filter { session: Some(99_999), ..ALL }, vec![]),
         (Filter { file: Some("/w/app/src/needle.rs"), ..ALL }, vec![edit]),

@@ -51,7 +51,14 @@ impl Op for AddBookmark {
         let at = cx.now;
         cx.store.write(move |tx| {
             let project = projects::resolve(tx, &facts, at)?.id;
-            let new = NewBookmark { session: None, project, at, url: &url, note: &note };
+            let new = NewBookmark {
+                session: None,
+                project,
+                root: facts.root.as_deref(),
+                at,
+                url: &url,
+                note: &note,
+            };
             Ok(AddBookmarkOutput { id: capture::store(tx, &new)? })
         })
     }

@@ -22,6 +22,7 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
     let new = NewBookmark {
         session: Some(session.id),
         project: session.project,
+        root: None,
         at,
         url: &url,
         note: &note,

@@ -72,8 +72,91 @@ fn a_page_that_a_user_adds_is_in_no_session_and_found_in_its_project() {
     home.run(&["bookmark", "add", "https://sqlite.org/wal.html", "checkpoint starvation"]).ok();
     let hits = found(&home, "starvation");
     assert_eq!(hits.len(), 1, "{hits:?}");
-    assert_eq!(hits[0]["session_id"], "");
+    assert_eq!(hits[0].get("session_id"), None, "{hits:?}");
     assert_eq!(found(&home, "sqlite.org/wal.html").len(), 1);
+    let whole = home.call("get_observations", &json!({ "ids": [id(&hits[0])] }));
+    assert_eq!(whole["results"][0]["obs_type"], "bookmark", "{whole}");
+    assert_eq!(whole["results"][0].get("session_id"), None, "{whole}");
+}
+
+/// @any_kind_of_record
+#[test]
+fn the_kind_is_a_type_of_search_purge_and_retention() {
+    let home = home();
+    let daemon = home.daemon();
+    prompt(&home, "s-1", NOMICON);
+    let types = |kind: &str| -> Vec<String> {
+        let listed = home.run(&["search", "nomicon", "--type", kind, "--project", "*", "--json"]);
+        let hits = listed.json()["results"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["obs_type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(types("bookmark"), ["bookmark"]);
+    assert_eq!(types("user_prompt"), ["user_prompt"]);
+    assert_eq!(types("tool_other"), [] as [&str; 0]);
+
+    let bad = json!({ "query": "nomicon", "obs_type": "banana" });
+    let error = daemon.http().rpc("search", &bad).unwrap_err();
+    assert_eq!((&error["code"], &error["data"]["param"]), (&json!(40001), &json!("obs_type")));
+    let hint = error["data"]["hint"].as_str().unwrap();
+    assert!(hint.contains("file_edit") && hint.contains("bookmark"), "{error}");
+    let refused = home.run(&["search", "nomicon", "--type", "banana"]);
+    assert!(refused.code == 2 && refused.stderr.contains("search --help"), "{refused:?}");
+    assert!(home.run(&["search", "--help"]).ok().contains("bookmark"));
+
+    let shown = home.run(&["ops", "search", "--json"]).json();
+    let words = &shown["params_schema"]["properties"]["obs_type"]["enum"];
+    assert!(words.as_array().unwrap().contains(&json!("bookmark")), "{words}");
+
+    let unknown = home.run(&["config", "set", "retention.days", "file_read=30,banana=1"]);
+    assert!(unknown.code == 1 && unknown.stderr.contains("bookmark"), "{unknown:?}");
+    home.run(&["config", "set", "retention.days", "file_read=30,bookmark=0"]).ok();
+
+    let planned = home.run(&["purge", "--type", "bookmark", "--json"]).json();
+    assert_eq!((&planned["others"]["bookmarks"], &planned["prompts"]), (&json!(1), &json!(0)));
+    home.run(&["purge", "--type", "bookmark", "--confirm"]).ok();
+    assert!(found(&home, "nomicon").is_empty());
+    assert_eq!(types("user_prompt"), ["user_prompt"]);
+}
+
+/// @any_kind_of_record
+#[test]
+fn a_setting_for_the_kind_decides_when_retention_deletes_it() {
+    let home = home();
+    home.run(&["bookmark", "add", "https://host.example/a", "an old page"]).ok();
+    let day = 86_400_000;
+    execute(&home, &format!("UPDATE bookmarks SET at = at - 10 * {day}"));
+    for (days, left) in [("bookmark=20", 1), ("bookmark=5", 0)] {
+        home.run(&["config", "set", "retention.days", days]).ok();
+        home.run(&["maintain", "--sweep"]).ok();
+        assert_eq!(found(&home, "old page").len(), left, "{days}");
+    }
+}
+
+/// @project_split
+#[test]
+fn a_record_in_no_session_moves_with_the_root_where_it_was_written() {
+    let home = home();
+    let _daemon = home.daemon();
+    let run_in = |root: &str, words: &[&str]| {
+        std::fs::create_dir_all(home.path(root)).unwrap();
+        let run = home.command(words).current_dir(home.path(root)).output().unwrap();
+        assert!(run.status.success(), "{run:?}");
+        String::from_utf8(run.stdout).unwrap()
+    };
+    for root in ["web", "api"] {
+        let url = format!("https://host.example/{root}");
+        run_in(root, &["bookmark", "add", &url, "a page about checkpoints"]);
+    }
+    let pages = |root: &str| {
+        let found = run_in(root, &["search", "checkpoints", "--type", "bookmark", "--full"]);
+        ["web", "api"].map(|name| found.contains(&format!("host.example/{name}")))
+    };
+    assert_eq!((pages("web"), pages("api")), ([true, false], [false, true]));
+    run_in("web", &["call", "merge_projects", r#"{"from":"api","into":"web"}"#]);
+    assert_eq!((pages("web"), pages("api")), ([true, true], [true, true]));
+    let split = json!({ "project": "web", "root": home.path("api") });
+    run_in("web", &["call", "split_project", &split.to_string()]);
+    assert_eq!((pages("web"), pages("api")), ([true, false], [false, true]));
 }
 
 #[test]
