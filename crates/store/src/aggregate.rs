@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use model::OpError;
 use model::observation::{ObsType, Observation};
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use crate::cells::Cells as _;
 use crate::kinds::RecordKind;
@@ -186,6 +186,20 @@ impl Expiry<'_> {
             0 => i64::MIN,
             days => self.now.saturating_sub(days.saturating_mul(DAY_MS)),
         }
+    }
+
+    /// The ids that a query for old rows of a project returns, with their kind. Its parameters are the project, the time
+    /// before which a row is too old, and the limit.
+    pub fn ids(
+        &self,
+        rx: &Rx<'_>,
+        old: &str,
+        (kind, default): (&'static str, i64),
+        (project, limit): (i64, usize),
+    ) -> Result<Vec<(i64, &'static str)>, OpError> {
+        let given = params![project, self.cutoff(kind, default), limit];
+        let read = |row: &Row<'_>| Ok((row.cell(0)?, kind));
+        rx.sql(|db| db.prepare_cached(old)?.query_map(given, read)?.collect())
     }
 }
 

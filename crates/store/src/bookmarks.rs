@@ -227,11 +227,7 @@ impl Records for Bookmarks {
             "UPDATE bookmarks SET note = ?2, url = coalesce(?3, url) WHERE id = ?1";
         let url = new.metadata.as_ref().and_then(|metadata| metadata.get("url")?.as_str());
         let given = params![id, new.content.as_str(), url];
-        match tx.sql_on_row(|db| db.prepare_cached(REPLACE)?.execute(given))? {
-            None => Ok(Some(false)),
-            Some(0) => Ok(None),
-            Some(_) => passages::renewed(tx, id).map(|()| Some(true)),
-        }
+        passages::replaced(tx, id, REPLACE, given)
     }
 
     fn expired(
@@ -243,9 +239,7 @@ impl Records for Bookmarks {
     ) -> Result<Vec<(i64, &'static str)>, OpError> {
         const OLD: &str = "SELECT id FROM bookmarks WHERE project = ?1 AND at < ?2 \
              ORDER BY at LIMIT ?3";
-        let given = params![project, expiry.cutoff(KIND, KEPT_DAYS), limit];
-        let read = |row: &Row<'_>| Ok((row.cell(0)?, KIND));
-        rx.sql(|db| db.prepare_cached(OLD)?.query_map(given, read)?.collect())
+        expiry.ids(rx, OLD, (KIND, KEPT_DAYS), (project, limit))
     }
 
     fn oldest(&self, rx: &Rx<'_>, limit: usize) -> Result<Vec<(i64, &'static str)>, OpError> {

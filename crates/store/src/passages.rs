@@ -9,7 +9,7 @@ use meaning::Vector;
 use model::event::Event;
 use model::observation::ObsType;
 use model::{OpError, limits};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde_json::Value;
 use text::terms::Terms;
 use text::words;
@@ -96,6 +96,21 @@ fn forget_verdicts(tx: &Tx<'_>, doc: i64) {
 pub(crate) fn renewed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
     remove(tx, doc)?;
     add(tx, doc)
+}
+
+/// Runs a statement that replaces the texts of a document, and renews its words. `None` if there is no such row; false if the row
+/// is too damaged to change.
+pub(crate) fn replaced(
+    tx: &Tx<'_>,
+    doc: i64,
+    statement: &str,
+    given: impl Params,
+) -> Result<Option<bool>, OpError> {
+    match tx.sql_on_row(|db| db.prepare_cached(statement)?.execute(given))? {
+        None => Ok(Some(false)),
+        Some(0) => Ok(None),
+        Some(_) => renewed(tx, doc).map(|()| Some(true)),
+    }
 }
 
 /// Makes the document unfindable. Its words leave the file with [`optimize`].

@@ -3,23 +3,8 @@
 use serde_json::{Value, json};
 use testkit::Home;
 
+use super::damaged::{bash, open, prompt};
 use super::{home, sqlite};
-
-fn prompt(home: &Home, session: &str, text: &str) {
-    let cwd = home.path("web").to_string_lossy().into_owned();
-    home.hook("UserPromptSubmit", &json!({ "session_id": session, "cwd": cwd, "prompt": text }));
-}
-
-fn bash(home: &Home, id: &str, command: &str) {
-    let cwd = home.path("web").to_string_lossy().into_owned();
-    home.hook(
-        "PostToolUse",
-        &json!({
-            "session_id": "s-1", "cwd": cwd, "tool_use_id": id, "tool_name": "Bash",
-            "tool_input": { "command": command }, "tool_response": {},
-        }),
-    );
-}
 
 /// A home with a session of one prompt and a few commands.
 fn filled() -> Home {
@@ -35,8 +20,7 @@ fn filled() -> Home {
 
 /// Changes rows directly in the database file, without regard to references.
 fn wound(home: &Home, sql: &str) {
-    let db = sqlite::open(&sqlite::path(home));
-    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    let db = open(home);
     db.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     assert!(db.execute(sql, []).unwrap() > 0, "{sql}");
 }

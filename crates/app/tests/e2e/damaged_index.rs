@@ -1,9 +1,10 @@
 //! The full-text index is derived from the records: damage to it is reported, repaired without being asked, and
 //! costs no record.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use testkit::Home;
 
+use super::damaged::{prompt, wound};
 use super::{home, sqlite};
 
 /// Statements that damage the index as flipped bits or lost rows would.
@@ -43,11 +44,6 @@ const WOUNDS: [(&str, &str); 16] = [
 
 const PHRASE: &str = "\"zeppelin hangar\"";
 
-fn prompt(home: &Home, session: &str, text: &str) {
-    let cwd = home.path("web").to_string_lossy().into_owned();
-    home.hook("UserPromptSubmit", &json!({ "session_id": session, "cwd": cwd, "prompt": text }));
-}
-
 /// A home with an index of several records.
 fn indexed() -> Home {
     let home = home();
@@ -57,12 +53,6 @@ fn indexed() -> Home {
     home.run(&["search", "zeppelin", "--project", "*"]).ok();
     home.run(&["maintain"]).ok();
     home
-}
-
-fn wound(home: &Home, sql: &str) {
-    let db = sqlite::open(&sqlite::path(home));
-    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
-    db.execute_batch(sql).unwrap();
 }
 
 fn index_check(home: &Home) -> Value {

@@ -3,45 +3,23 @@
 
 use std::os::unix::fs::FileExt as _;
 
-use serde_json::json;
 use testkit::Home;
 
+use super::damaged::{bash, prompt, wound};
 use super::{home, sqlite};
 
 const WORD: &str = "zanzibarquux";
-
-fn prompt(home: &Home, text: &str) {
-    let cwd = home.path("web").to_string_lossy().into_owned();
-    home.hook("UserPromptSubmit", &json!({ "session_id": "s-1", "cwd": cwd, "prompt": text }));
-}
-
-fn bash(home: &Home, id: &str, command: &str) {
-    let cwd = home.path("web").to_string_lossy().into_owned();
-    home.hook(
-        "PostToolUse",
-        &json!({
-            "session_id": "s-1", "cwd": cwd, "tool_use_id": id, "tool_name": "Bash",
-            "tool_input": { "command": command }, "tool_response": {},
-        }),
-    );
-}
 
 /// A home with an index of prompts with the word and commands without it.
 fn indexed() -> Home {
     let home = home();
     for number in 1..=4 {
-        prompt(&home, &format!("fix the {WORD} number {number}"));
+        prompt(&home, "s-1", &format!("fix the {WORD} number {number}"));
         bash(&home, &format!("t-{number}"), &format!("cargo test case{number}"));
     }
     home.run(&["search", WORD]).ok();
     home.run(&["maintain"]).ok();
     home
-}
-
-fn wound(home: &Home, sql: &str) {
-    let db = sqlite::open(&sqlite::path(home));
-    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
-    db.execute_batch(sql).unwrap();
 }
 
 /// The texts of all records, in order.

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use testkit::Home;
 
+use super::damaged::{bash, open};
 use super::{home, sqlite};
 
 /// Statements that damage rows, run without checks, as a flipped bit on the disk would.
@@ -19,8 +20,7 @@ const WOUNDS: [(&str, &str); 7] = [
 
 /// A connection that may violate the schema.
 fn unchecked(home: &Home) -> Connection {
-    let db = sqlite::open(&sqlite::path(home));
-    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    let db = open(home);
     let free = "PRAGMA secure_delete = ON; PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; \
          PRAGMA foreign_keys = OFF; \
          CREATE TEMP TABLE kept AS SELECT name, sql FROM sqlite_schema; \
@@ -41,17 +41,6 @@ fn wound(home: &Home, sql: &str) {
            WHERE type = 'table' AND name IN (SELECT name FROM kept); \
          PRAGMA writable_schema = RESET;";
     db.execute_batch(back).unwrap();
-}
-
-fn bash(home: &Home, id: &str, command: &str) {
-    let cwd = home.path("web").to_string_lossy().into_owned();
-    home.hook(
-        "PostToolUse",
-        &json!({
-            "session_id": "s-1", "cwd": cwd, "tool_use_id": id, "tool_name": "Bash",
-            "tool_input": { "command": command }, "tool_response": {},
-        }),
-    );
 }
 
 /// A prompt and commands; some of the commands will be damaged.

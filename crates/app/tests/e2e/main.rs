@@ -13,6 +13,7 @@ mod builds;
 mod command_line;
 mod command_secrets;
 mod crowd;
+mod damaged;
 mod damaged_ids;
 mod damaged_index;
 mod damaged_purge;

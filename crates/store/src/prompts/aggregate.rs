@@ -151,11 +151,7 @@ impl Records for Prompts {
     ) -> Result<Option<bool>, OpError> {
         const REPLACE: &str = "UPDATE prompts SET content = ?2 WHERE id = ?1";
         let given = params![id, new.content.as_str()];
-        match tx.sql_on_row(|db| db.prepare_cached(REPLACE)?.execute(given))? {
-            None => Ok(Some(false)),
-            Some(0) => Ok(None),
-            Some(_) => passages::renewed(tx, id).map(|()| Some(true)),
-        }
+        passages::replaced(tx, id, REPLACE, given)
     }
 
     fn span(&self, rx: &Rx<'_>, project: i64) -> Result<Vec<i64>, OpError> {
@@ -173,8 +169,6 @@ impl Records for Prompts {
         limit: usize,
     ) -> Result<Vec<(i64, &'static str)>, OpError> {
         let kind = ObsType::UserPrompt;
-        let given = params![project, expiry.cutoff(kind.word(), kind.kept_days()), limit];
-        let read = |row: &Row<'_>| Ok((row.cell(0)?, kind.word()));
-        rx.sql(|db| db.prepare_cached(OLD_PROMPTS)?.query_map(given, read)?.collect())
+        expiry.ids(rx, OLD_PROMPTS, (kind.word(), kind.kept_days()), (project, limit))
     }
 }

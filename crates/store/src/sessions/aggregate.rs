@@ -3,7 +3,7 @@
 use model::OpError;
 use model::observation::ObsType;
 use model::session::SessionState;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row};
 
 use super::{SessionWork, summarise, summary_of, was_active};
 use crate::aggregate::{Aggregate, Document, Expiry, Records, Registry};
@@ -141,10 +141,7 @@ impl Records for Sessions {
         limit: usize,
     ) -> Result<Vec<(i64, &'static str)>, OpError> {
         let kind = ObsType::SessionSummary;
-        let given = params![project, expiry.cutoff(kind.word(), kind.kept_days()), limit];
-        let read = |row: &Row<'_>| Ok((row.cell(0)?, kind.word()));
-        rx.sql(|db| {
-            db.prepare_cached(&old_sessions(rx.registry()))?.query_map(given, read)?.collect()
-        })
+        let old = old_sessions(rx.registry());
+        expiry.ids(rx, &old, (kind.word(), kind.kept_days()), (project, limit))
     }
 }
