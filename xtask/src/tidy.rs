@@ -1,5 +1,6 @@
 //! The rules of the project, checked: each violation is a line `file:line: problem; fix`.
 
+mod commits;
 mod cycles;
 mod docs;
 mod layers;
@@ -20,6 +21,9 @@ use layers::Layers;
 pub(crate) fn run(project: &Project) -> Result<()> {
     let files = project.text_files()?;
     if let Some(note) = type_names::note(files.iter().filter(|file| is_our_rust(&file.path))) {
+        println!("tidy: {note}");
+    }
+    for note in commits::notes(&project.root) {
         println!("tidy: {note}");
     }
     conclude("tidy", check(project, &files)?)
