@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
+use index::RecordKind;
 use model::OpError;
 use model::observation::{ObsType, Observation};
 use rusqlite::{Row, params};
 
 use crate::cells::Cells as _;
-use crate::kinds::RecordKind;
 use crate::table_info::{TableInfo, TextColumns};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};

@@ -1,53 +1,21 @@
-//! The catalogue: what is known of every passage without asking the database. It is read when the first
-//! search needs it, and follows what was added since with each further one.
+//! The catalogue as the store holds it: it is read when the first search needs it, and follows what was added since
+//! with each further one.
 
-mod order;
-mod sessions;
-
-use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use meaning::{DIMENSIONS, Vector};
-use model::observation::ObsType;
+use index::{PassageRow, Passages};
+use meaning::Vector;
 use model::{OpError, limits};
 
 use crate::cells::Cells as _;
-use crate::kinds::RecordKind;
 use crate::tx::Rx;
 use crate::verdicts::Verdicts;
-use order::{Order, Place};
-pub(crate) use sessions::SessionLengths;
 
 /// Held by the store; empty until the first search.
 #[derive(Default)]
 pub(crate) struct Catalogue {
     passages: RwLock<Passages>,
     pub(crate) verdicts: Verdicts,
-}
-
-/// What is known of passages, by their number. A number without a document is not in use.
-#[derive(Default)]
-pub(crate) struct Passages {
-    docs: Vec<u32>,
-    sessions: Vec<u32>,
-    projects: Vec<u32>,
-    /// Seconds since 1970, UTC.
-    times: Vec<u32>,
-    kinds: Vec<RecordKind>,
-    lengths: Vec<u16>,
-    words: Vec<u16>,
-    cells: Vec<[i8; DIMENSIONS]>,
-    /// Of a vector's length; 0 where there is no vector.
-    reciprocals: Vec<f32>,
-    order: Order,
-    /// Where the passages of each project stand, in their order.
-    runs: HashMap<u32, Vec<Range<usize>>>,
-    session_lengths: SessionLengths,
-    count: usize,
-    length_sum: u64,
-    /// How often passages had become others when these were read.
-    changes: u64,
 }
 
 pub(crate) const AFTER: &str = "SELECT id, doc, session, project, at / 1000, kind, length, words, vector FROM passages \
@@ -71,10 +39,10 @@ impl Catalogue {
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have read them meanwhile.
         if !passages.is_after(last, changes) {
-            if passages.changes < changes {
-                *passages = Passages { changes, ..Passages::default() };
+            if passages.changes() < changes {
+                *passages = Passages::after_changes(changes);
             }
-            if let Err(error) = passages.follow(rx) {
+            if let Err(error) = follow(&mut passages, rx) {
                 *passages = Passages::default();
                 return Err(error);
             }
@@ -107,248 +75,33 @@ impl Catalogue {
     }
 }
 
-impl Passages {
-    /// One more than the highest number.
-    pub(crate) fn end(&self) -> usize {
-        self.docs.len().max(1)
-    }
-
-    /// Whether these know everything of a snapshot. An older one must not be read: what it says of
-    /// passages that have changed since would stay.
-    fn is_after(&self, last: usize, changes: u64) -> bool {
-        self.changes > changes || (self.changes == changes && self.end() > last)
-    }
-
-    fn follow(&mut self, rx: &Rx<'_>) -> Result<(), OpError> {
-        rx.sql(|db| {
-            let mut select = db.prepare_cached(AFTER)?;
-            let mut rows = select.query([self.end() - 1])?;
-            while let Some(row) = rows.next()? {
-                let id: usize = row.cell(0)?;
-                // Room for all numbers in between would be taken.
-                if id.saturating_sub(self.end()) > GAP_MAX {
-                    rx.note_damaged_index();
-                    break;
-                }
-                let kind = rx.registry().kind_of(&row.text(5)?);
-                let vector = Vector::from_bytes(row.blob(8)?);
-                self.grow(id + 1);
-                let number =
-                    |column| row.cell::<i64>(column).map(|id| u32::try_from(id).unwrap_or(0));
-                set(&mut self.docs, id, number(1)?);
-                set(&mut self.sessions, id, number(2)?);
-                set(&mut self.projects, id, number(3)?);
-                set(&mut self.times, id, number(4)?);
-                set(&mut self.kinds, id, kind);
-                set(&mut self.lengths, id, row.cell(6)?);
-                set(&mut self.words, id, row.cell(7)?);
-                if let Some(vector) = vector {
-                    self.learn(id, &vector);
-                }
-                self.place(id);
-                self.add_to_runs(id);
-                // A damaged row may name no document. Its number is then not in use, and `remove` skips it.
-                if self.doc(id).is_some() {
-                    self.session_lengths.add(id, self.session(id), self.length(id));
-                    self.count += 1;
-                    self.length_sum += u64::from(self.length(id));
-                }
+/// Adds what was added to the database since.
+fn follow(passages: &mut Passages, rx: &Rx<'_>) -> Result<(), OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(AFTER)?;
+        let mut rows = select.query([passages.end() - 1])?;
+        while let Some(row) = rows.next()? {
+            let id: usize = row.cell(0)?;
+            // Room for all numbers in between would be taken.
+            if id.saturating_sub(passages.end()) > GAP_MAX {
+                rx.note_damaged_index();
+                break;
             }
-            Ok(())
-        })?;
-        debug_assert!(self.columns_are_equally_long(), "a passage lacks a column");
-        debug_assert!(self.counts_add_up(), "count or length differs from the passages in use");
-        debug_assert!(self.runs_are_sorted(), "the runs of a project overlap or are out of order");
+            let number = |column| row.cell::<i64>(column).map(|id| u32::try_from(id).unwrap_or(0));
+            passages.add(PassageRow {
+                id,
+                doc: number(1)?,
+                session: number(2)?,
+                project: number(3)?,
+                at: number(4)?,
+                kind: rx.registry().kind_of(&row.text(5)?),
+                length: row.cell(6)?,
+                words: row.cell(7)?,
+                vector: Vector::from_bytes(row.blob(8)?),
+            });
+        }
         Ok(())
-    }
-
-    /// Every passage has all columns; vectors exist up to the last passage that has one.
-    fn columns_are_equally_long(&self) -> bool {
-        let columns = [
-            self.sessions.len(),
-            self.projects.len(),
-            self.times.len(),
-            self.kinds.len(),
-            self.lengths.len(),
-            self.words.len(),
-        ];
-        columns.iter().all(|length| *length == self.docs.len())
-            && self.cells.len() == self.reciprocals.len()
-            && self.cells.len() <= self.docs.len()
-    }
-
-    /// The totals are those of the passages in use.
-    fn counts_add_up(&self) -> bool {
-        let used = || (0..self.docs.len()).filter(|passage| self.doc(*passage).is_some());
-        used().count() == self.count
-            && used().map(|passage| u64::from(self.length(passage))).sum::<u64>() == self.length_sum
-    }
-
-    fn runs_are_sorted(&self) -> bool {
-        let is_sorted = |runs: &Vec<Range<usize>>| {
-            runs.iter().all(|run| run.start < run.end)
-                && runs.is_sorted_by(|one, next| one.end < next.start)
-        };
-        self.runs.values().all(is_sorted)
-    }
-
-    /// Puts the document that this passage is the first of in its place among those of its session.
-    fn place(&mut self, passage: usize) {
-        let session = self.session(passage);
-        let goes_on = passage > 0 && self.doc(passage - 1) == self.doc(passage);
-        if session == 0 || goes_on {
-            return;
-        }
-        let place = |passage: u32| -> Place {
-            let at = |of: &[u32]| {
-                usize::try_from(passage).ok().and_then(|at| of.get(at)).copied().unwrap_or_default()
-            };
-            (at(&self.times), at(&self.docs))
-        };
-        self.order.add(session, number(passage), place);
-    }
-
-    fn add_to_runs(&mut self, passage: usize) {
-        let project = self.projects.get(passage).copied().unwrap_or_default();
-        let runs = self.runs.entry(project).or_default();
-        match runs.last_mut().filter(|run| run.end == passage) {
-            Some(run) => run.end += 1,
-            None => runs.push(passage..passage + 1),
-        }
-    }
-
-    fn learn(&mut self, passage: usize, vector: &Vector) {
-        if self.doc(passage).is_none() {
-            return;
-        }
-        // Without any vector none of this takes room.
-        if self.cells.len() <= passage {
-            self.cells.resize(passage + 1, [0; DIMENSIONS]);
-            self.reciprocals.resize(passage + 1, 0.0);
-        }
-        set(&mut self.cells, passage, *vector.cells());
-        set(&mut self.reciprocals, passage, vector.reciprocal());
-    }
-
-    fn grow(&mut self, end: usize) {
-        self.docs.resize(end, 0);
-        self.sessions.resize(end, 0);
-        self.projects.resize(end, 0);
-        self.times.resize(end, 0);
-        self.kinds.resize(end, ObsType::Marker.into());
-        self.lengths.resize(end, 0);
-        self.words.resize(end, 0);
-    }
-
-    fn remove(&mut self, passage: usize) {
-        if self.doc(passage).is_some() {
-            self.order.remove(self.session(passage), number(passage));
-            self.session_lengths.remove(passage, self.length(passage));
-            self.count -= 1;
-            self.length_sum -= u64::from(self.length(passage));
-            set(&mut self.docs, passage, 0);
-            set(&mut self.reciprocals, passage, 0.0);
-            debug_assert!(
-                self.count > 0 || self.length_sum == 0,
-                "no passage is left, but words are"
-            );
-        }
-    }
-
-    /// How many passages there are.
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// How long a passage is on average.
-    pub(crate) fn average_length(&self) -> f64 {
-        if self.count == 0 { 1.0 } else { (self.length_sum as f64 / self.count as f64).max(1.0) }
-    }
-
-    /// Sessions as whole texts.
-    pub(crate) fn session_lengths(&self) -> &SessionLengths {
-        &self.session_lengths
-    }
-
-    /// The document of a passage; none if there is no such passage.
-    pub(crate) fn doc(&self, passage: usize) -> Option<i64> {
-        self.docs.get(passage).filter(|doc| **doc != 0).map(|doc| i64::from(*doc))
-    }
-
-    pub(crate) fn length(&self, passage: usize) -> u16 {
-        self.lengths.get(passage).copied().unwrap_or_default()
-    }
-
-    /// How many words its document has.
-    pub(crate) fn words(&self, passage: usize) -> u16 {
-        self.words.get(passage).copied().unwrap_or_default()
-    }
-
-    /// The session that its document is a part of; 0 for none.
-    pub(crate) fn session(&self, passage: usize) -> u32 {
-        self.sessions.get(passage).copied().unwrap_or_default()
-    }
-
-    pub(crate) fn project(&self, passage: usize) -> i64 {
-        self.projects.get(passage).copied().map_or(0, i64::from)
-    }
-
-    /// The stretches of a part whose passages are of this project.
-    pub(crate) fn of_project(
-        &self,
-        project: i64,
-        part: Range<usize>,
-    ) -> impl Iterator<Item = Range<usize>> {
-        let all = u32::try_from(project).ok().and_then(|project| self.runs.get(&project));
-        let all = all.map(Vec::as_slice).unwrap_or_default();
-        let first = all.partition_point(|run| run.end <= part.start);
-        let these = all.iter().skip(first).take_while(move |run| run.start < part.end);
-        these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
-    }
-
-    /// When its document happened: milliseconds since 1970, UTC, to the second.
-    pub(crate) fn at(&self, passage: usize) -> i64 {
-        self.times.get(passage).copied().map_or(0, |seconds| i64::from(seconds) * 1_000)
-    }
-
-    pub(crate) fn kind(&self, passage: usize) -> Option<RecordKind> {
-        self.kinds.get(passage).copied()
-    }
-
-    /// The vectors from this passage on, with the reciprocals of their lengths.
-    pub(crate) fn vectors(&self, from: usize, most: usize) -> (&[[i8; DIMENSIONS]], &[f32]) {
-        let end = from.saturating_add(most).min(self.cells.len());
-        (
-            self.cells.get(from..end).unwrap_or_default(),
-            self.reciprocals.get(from..end).unwrap_or_default(),
-        )
-    }
-
-    /// All passages of the document that this one belongs to: they stand side by side.
-    pub(crate) fn siblings(&self, passage: usize) -> Range<usize> {
-        let doc = self.doc(passage);
-        let same = |other: &usize| doc.is_some() && self.doc(*other) == doc;
-        let first = (0..passage).rev().take_while(same).last().unwrap_or(passage);
-        let last = (passage + 1..self.end()).take_while(same).last().unwrap_or(passage);
-        first..last + 1
-    }
-
-    /// The first passages of the documents that stand before and after its own in their session, wherever
-    /// they stand in the index.
-    pub(crate) fn neighbours(&self, passage: usize) -> [Option<usize>; 2] {
-        let own = number(self.siblings(passage).start);
-        [self.order.before(own), self.order.after(own)]
-            .map(|other| usize::try_from(other).ok().filter(|other| *other != 0))
-    }
-}
-
-/// A passage in four bytes; 0, which none has, if it does not fit.
-fn number(passage: usize) -> u32 {
-    u32::try_from(passage).unwrap_or_default()
-}
-
-fn set<T>(values: &mut [T], at: usize, value: T) {
-    if let Some(place) = values.get_mut(at) {
-        *place = value;
-    }
+    })?;
+    debug_assert!(passages.is_sound(), "columns, totals or runs of the catalogue do not fit");
+    Ok(())
 }

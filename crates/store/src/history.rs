@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use index::kind_of;
 use model::observation::ObsType;
 use model::session::PromptSource;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::{Cells as _, Watched};
-use crate::kinds::kind_of;
 use crate::observations::read;
 use crate::tx::Rx;
 use crate::{paths, projects, prompts};

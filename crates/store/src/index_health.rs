@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
+use index::IdSet;
 use model::{OpError, limits};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -14,7 +15,6 @@ use crate::aggregate::{Records, Registry};
 use crate::catalogue::Catalogue;
 use crate::cells::Cells as _;
 use crate::error::StoreError;
-use crate::id_set::IdSet;
 use crate::passages;
 use crate::postings::soundness;
 use crate::tx::{Rx, Tx};

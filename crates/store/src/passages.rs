@@ -276,12 +276,8 @@ pub fn projects_with(rx: &Rx<'_>, stem: &str) -> Result<usize, OpError> {
     rx.sql(|db| {
         let most = limits::RECORD_NUMBER_MAX;
         let end = db.prepare_cached(END)?.query_row([most], |row| row.cell(0))?;
-        let blobs = postings::Layout::of(db, end)?.of_term(db, stem)?;
-        let mut having: Vec<usize> = (blobs.iter())
-            .flat_map(|(block, blob)| {
-                postings::entries(blob).map(move |(place, _)| block * postings::BLOCK + place)
-            })
-            .collect();
+        let lists = postings::Layout::of(db, end)?.of_term(db, stem)?;
+        let mut having: Vec<usize> = lists.entries().map(|(passage, _)| passage).collect();
         having.sort_unstable_by(|a, b| b.cmp(a));
         having.truncate(limits::SPREAD_PASSAGES_MAX);
         let list = Value::from(having).to_string();

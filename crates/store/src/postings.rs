@@ -1,9 +1,6 @@
-//! Postings: which passages have a stem and how often, in blocks, so that a query for any of several
-//! words is answered by adding up, exactly and in the time that it takes to read a few short blobs.
-//!
-//! An entry is the distance from the passage before, doubled, plus one if the stem counts for more or
-//! less than one word; then a byte says twice how much. A blob begins with the number of its entries
-//! and the place of the last one in the block, two bytes each.
+//! The tables of postings: which passages have a stem and how often, in blocks, so that a query for any of several
+//! words is answered by adding up, exactly and in the time that it takes to read a few short blobs
+//! ([`index::postings`]).
 //!
 //! What is written stands block by block, so that new passages change few pages. In a large store most of
 //! the time of a search would go into finding a stem in one block after the other: when nothing can be
@@ -13,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use index::postings::{Division, HEAD, TermLists, count, empty, ends_as_it_says, push};
 use rusqlite::{Connection, OptionalExtension, params};
 use text::terms::Terms;
 
@@ -20,18 +18,13 @@ use crate::cells::{Cells as _, RawText};
 
 pub(crate) mod soundness;
 
-/// Passages of a block. Tests have few, and are to have several blocks of them.
-pub(crate) const BLOCK: usize = if cfg!(test) { 256 } else { 8_192 };
-/// Blocks of a pack.
-const PACK: usize = if cfg!(test) { 3 } else { 8 };
+/// Passages of a block and blocks of a pack. Tests have few, and are to have several of them.
+pub(crate) const DIVISION: Division =
+    if cfg!(test) { Division { block: 256, pack: 3 } } else { Division { block: 8_192, pack: 8 } };
+const BLOCK: usize = DIVISION.block;
+const PACK: usize = DIVISION.pack;
 /// Stems of each block that are packed in one go: it takes a few milliseconds, for which writes wait.
 const PACKED_AT_ONCE: usize = 256;
-
-const HEAD: usize = 4;
-/// Before each blob of a pack: which block it is of, and how long it is.
-const PART_HEAD: usize = 3;
-/// What a word counts that stands in the passage once.
-const ONE_WORD: u8 = 2;
 
 const OF_TERM: &str = "SELECT entries FROM postings WHERE block = ?1 AND term = ?2";
 const OF_BEGINNING: &str =
@@ -60,7 +53,7 @@ pub(crate) struct Batch(BTreeMap<(usize, String), Vec<(u16, u8)>>);
 impl Batch {
     /// Adds a passage that comes after all others.
     pub(crate) fn add(&mut self, passage: usize, terms: Terms) {
-        let (block, place) = place_of(passage);
+        let (block, place) = DIVISION.place_of(passage);
         for (term, twice) in terms.twice {
             self.0.entry((block, term)).or_default().push((place, twice));
         }
@@ -78,11 +71,11 @@ impl Batch {
                     return;
                 }
                 let (mut found, mut last) = (0, None);
-                for (place, twice) in entries(blob) {
+                for (place, twice) in DIVISION.entries(blob) {
                     missing.next_if(|(at, times)| usize::from(*at) == place && *times == twice);
                     (found, last) = (found + 1, Some(place));
                 }
-                whole &= soundness::ends_as_it_says(blob, found, last);
+                whole &= ends_as_it_says(blob, found, last);
             };
             Section::Block(block).of_term(db, term, &mut check)?;
             Section::Pack(block / PACK).of_term(db, term, &mut check)?;
@@ -111,91 +104,6 @@ impl Batch {
 /// Whether each place is after the one before it: distances are stored, and they cannot be negative.
 fn is_ascending(places: &[(u16, u8)]) -> bool {
     places.is_sorted_by(|(place, _), (next, _)| place < next)
-}
-
-fn place_of(passage: usize) -> (usize, u16) {
-    (passage / BLOCK, u16::try_from(passage % BLOCK).unwrap_or_default())
-}
-
-fn empty() -> Vec<u8> {
-    vec![0; HEAD]
-}
-
-fn head(blob: &[u8]) -> (u16, u16) {
-    match blob {
-        [a, b, c, d, ..] => (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d])),
-        _ => (0, 0),
-    }
-}
-
-/// How many passages an entry list has.
-pub(crate) fn count(blob: &[u8]) -> usize {
-    usize::from(head(blob).0)
-}
-
-fn push(blob: &mut Vec<u8>, place: u16, twice: u8) {
-    let (count, last) = head(blob);
-    let distance = u32::from(place.saturating_sub(if count == 0 { 0 } else { last }));
-    let mut code = distance << 1 | u32::from(twice != ONE_WORD);
-    while code >= 0x80 {
-        blob.push(code as u8 | 0x80);
-        code >>= 7;
-    }
-    blob.push(code as u8);
-    if twice != ONE_WORD {
-        blob.push(twice);
-    }
-    let (count, place) = (count.saturating_add(1).to_le_bytes(), place.to_le_bytes());
-    blob.splice(..HEAD, count.into_iter().chain(place));
-}
-
-/// The places of passages in their block, and twice how much the stem counts in each.
-pub(crate) fn entries(blob: &[u8]) -> impl Iterator<Item = (usize, u8)> + '_ {
-    let mut rest = blob.get(HEAD..).unwrap_or_default().iter();
-    let mut place = 0;
-    std::iter::from_fn(move || {
-        let (mut code, mut shift) = (0_usize, 0);
-        loop {
-            let byte = usize::from(*rest.next()?);
-            code |= (byte & 0x7f) << shift;
-            if byte < 0x80 {
-                break;
-            }
-            shift += 7;
-            // Only damage makes a number this long.
-            if shift > 21 {
-                return None;
-            }
-        }
-        place += code >> 1;
-        let twice = if code & 1 == 0 { ONE_WORD } else { *rest.next()? };
-        (place < BLOCK).then_some((place, twice))
-    })
-}
-
-/// The blobs of a pack's row, each with the number of its block.
-fn parts(pack: usize, row: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut rest = row;
-    std::iter::from_fn(move || {
-        let (head, behind) = rest.split_first_chunk::<PART_HEAD>()?;
-        let [place, low, high] = *head;
-        let (blob, behind) =
-            behind.split_at_checked(usize::from(u16::from_le_bytes([low, high])))?;
-        rest = behind;
-        let place = usize::from(place);
-        // Only damage leads out of the pack.
-        (place < PACK).then_some((pack.saturating_mul(PACK).saturating_add(place), blob))
-    })
-}
-
-/// Adds the blob of a block to a pack's row.
-fn push_part(row: &mut Vec<u8>, block: usize, blob: &[u8]) {
-    debug_assert!(u16::try_from(blob.len()).is_ok(), "a list is longer than its length can say");
-    let place = u8::try_from(block % PACK).unwrap_or_default();
-    let length = u16::try_from(blob.len()).unwrap_or_default().to_le_bytes();
-    row.push(place);
-    row.extend(length);
-    row.extend(blob);
 }
 
 /// A part of all passages whose postings are read at a time.
@@ -248,16 +156,12 @@ impl Layout {
     }
 
     /// The blobs of a stem with their blocks, in the order of these.
-    pub(crate) fn of_term(
-        &self,
-        db: &Connection,
-        term: &str,
-    ) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
-        let mut found = Vec::new();
+    pub(crate) fn of_term(&self, db: &Connection, term: &str) -> rusqlite::Result<TermLists> {
+        let mut lists = Vec::new();
         for section in self.sections() {
-            section.of_term(db, term, &mut |block, blob| found.push((block, blob.to_vec())))?;
+            section.of_term(db, term, &mut |block, blob| lists.push((block, blob.to_vec())))?;
         }
-        Ok(found)
+        Ok(TermLists { division: DIVISION, lists })
     }
 
     /// The same for all stems that are not before one and before another.
@@ -265,16 +169,16 @@ impl Layout {
         &self,
         db: &Connection,
         range: (&str, &str),
-    ) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
-        let mut found = Vec::new();
+    ) -> rusqlite::Result<TermLists> {
+        let mut lists = Vec::new();
         for section in self.sections() {
             section.of_range(db, range, &mut |_, block, blob| {
-                found.push((block, blob.to_vec()));
+                lists.push((block, blob.to_vec()));
                 true
             })?;
         }
-        found.sort_unstable_by_key(|(block, _)| *block);
-        Ok(found)
+        lists.sort_unstable_by_key(|(block, _)| *block);
+        Ok(TermLists { division: DIVISION, lists })
     }
 }
 
@@ -303,7 +207,7 @@ impl Section {
             let blob = row.blob(0)?;
             match self {
                 Section::Pack(pack) => {
-                    parts(pack, blob).for_each(|(block, blob)| each(block, blob))
+                    DIVISION.parts(pack, blob).for_each(|(block, blob)| each(block, blob))
                 }
                 Section::Block(block) => each(block, blob),
             }
@@ -328,7 +232,7 @@ impl Section {
             let (blob, term) = (row.blob(0)?, row.text(1)?);
             let goes_on = match self {
                 Section::Pack(pack) => {
-                    parts(pack, blob).all(|(block, blob)| each(&term, block, blob))
+                    DIVISION.parts(pack, blob).all(|(block, blob)| each(&term, block, blob))
                 }
                 Section::Block(block) => each(&term, block, blob),
             };
@@ -377,7 +281,7 @@ pub(crate) fn pack(db: &Connection) -> rusqlite::Result<bool> {
         let (mut count, mut last) = (0, None);
         while let Some(row) = rows.next()? {
             let term: RawText = row.cell(0)?;
-            push_part(packed.entry(term.clone()).or_default(), block, row.blob(1)?);
+            DIVISION.push_part(packed.entry(term.clone()).or_default(), block, row.blob(1)?);
             (count, last) = (count + 1, Some(term));
         }
         if count == PACKED_AT_ONCE {
@@ -404,7 +308,7 @@ pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<
     for gone in passages.chunk_by(|a, b| a / BLOCK == b / BLOCK) {
         let Some(block) = gone.first().map(|first| first / BLOCK) else { continue };
         for (term, blob) in rows_of(db, OF_BLOCK, block)? {
-            let kept = without(&blob, block, gone);
+            let kept = DIVISION.without(&blob, block, gone);
             if count(&kept) == 0 {
                 db.prepare_cached(REMOVE)?.execute(params![block, term])?;
             } else if count(&kept) < count(&blob) {
@@ -416,10 +320,10 @@ pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<
         let Some(pack) = gone.first().map(|first| first / (BLOCK * PACK)) else { continue };
         for (term, row) in rows_of(db, OF_PACK, pack)? {
             let mut kept = Vec::new();
-            for (block, blob) in parts(pack, &row) {
-                let blob = without(blob, block, gone);
+            for (block, blob) in DIVISION.parts(pack, &row) {
+                let blob = DIVISION.without(blob, block, gone);
                 if count(&blob) > 0 {
-                    push_part(&mut kept, block, &blob);
+                    DIVISION.push_part(&mut kept, block, &blob);
                 }
             }
             if kept.is_empty() {
@@ -438,42 +342,11 @@ fn rows_of(db: &Connection, sql: &str, number: usize) -> rusqlite::Result<Vec<(R
     select.query_map([number], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
 }
 
-/// The entries of a block without those of some passages.
-fn without(blob: &[u8], block: usize, gone: &[usize]) -> Vec<u8> {
-    let mut kept = empty();
-    for (place, twice) in entries(blob) {
-        if gone.binary_search(&(block * BLOCK + place)).is_err() {
-            push(&mut kept, u16::try_from(place).unwrap_or_default(), twice);
-        }
-    }
-    debug_assert_eq!(entries(&kept).count(), count(&kept), "the head counts other entries");
-    kept
-}
-
 #[cfg(test)]
 mod tests {
+    use index::postings::ONE_WORD;
+
     use super::*;
-
-    #[test]
-    fn entries_come_out_as_they_went_in() {
-        let last = u16::try_from(BLOCK - 1).unwrap();
-        let given = [(0, 2), (1, 1), (130, 255), (last - 9, 2), (last, 3)];
-        let mut blob = empty();
-        given.iter().for_each(|(place, twice)| push(&mut blob, *place, *twice));
-        let expected = given.map(|(place, twice)| (usize::from(place), twice));
-        assert_eq!(entries(&blob).collect::<Vec<_>>(), expected);
-        assert_eq!(count(&blob), 5);
-    }
-
-    #[test]
-    fn a_damaged_blob_ends_early_and_never_leads_out_of_its_block() {
-        let damaged: [&[u8]; 5] =
-            [&[], &[1], &[9, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff], &[1, 0, 0, 0, 3], &[0xff; 64]];
-        for blob in damaged {
-            assert!(entries(blob).all(|(place, _)| place < BLOCK), "{blob:?}");
-            assert!(parts(2, blob).all(|(block, _)| block / PACK == 2), "{blob:?}");
-        }
-    }
 
     #[test]
     fn a_passage_leaves_a_pack_even_if_the_row_stays_as_long() {
@@ -482,13 +355,13 @@ mod tests {
         let mut blob = empty();
         [1, 40, 80].iter().for_each(|place| push(&mut blob, *place, ONE_WORD));
         let mut row = Vec::new();
-        push_part(&mut row, 0, &blob);
+        DIVISION.push_part(&mut row, 0, &blob);
         db.execute(PUT_PACK, params![0, "word", row]).unwrap();
         take_out(&db, &[40]).unwrap();
         let mut places = Vec::new();
         Section::Pack(0)
             .of_term(&db, "word", &mut |_, blob| {
-                places.extend(entries(blob).map(|(place, _)| place));
+                places.extend(DIVISION.entries(blob).map(|(place, _)| place));
             })
             .unwrap();
         assert_eq!(places, [1, 80]);

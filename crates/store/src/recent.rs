@@ -8,12 +8,12 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use index::kind_of;
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, params};
 
 use crate::cells::{Cells as _, RawText};
-use crate::kinds::kind_of;
 use crate::observations::read;
 use crate::projects;
 use crate::tx::Rx;

@@ -1,44 +1,38 @@
 //! Finding documents: one pipeline below every surface.
 //!
 //! 1. **Parse**: `text::query` reads what was typed.
-//! 2. **Retrieve** ([`retrieve`]): passages that have the words ([`any_term`]), contain a name as it was typed
+//! 2. **Retrieve** ([`retrieve`]): passages that have the words ([`words`]), contain a name as it was typed
 //!    ([`exact_matches`]), fulfil operators ([`whole_documents`]) or are not in the index yet ([`unindexed`]).
 //! 3. **Filter** ([`filter`]): the documents of these passages that the filter lets through.
-//! 4. **Rank** ([`rank`]): these documents in their order, by the [`recipe`] if the query is a question.
+//! 4. **Rank** ([`rank`]): these documents in their order, by the recipe ([`index::recipe`]) if the query is a question.
 //! 5. **Page** ([`page`]): as many of them as are wanted.
 //!
 //! All stages share one deadline, and each of them lowers the one [`Completeness`] of the answer if it left something
 //! out.
 
 mod alike;
-mod any_term;
 mod completeness;
 mod evidence;
 mod exact_matches;
 pub(crate) mod filter;
-mod nearest;
 pub(crate) mod newer_talk;
 mod page;
-mod parts;
 mod rank;
-mod ranking;
-mod recipe;
 mod retrieve;
 mod same;
 mod similar;
 mod unindexed;
 mod whole_documents;
+mod words;
 
 use std::cell::Cell;
 
+use index::{Passages, bm25, nearest, recipe};
 use meaning::Vector;
-use model::observation::ObsType;
 use model::{OpError, limits};
 use text::query::{Form, Query};
 
-use crate::catalogue::Passages;
 use crate::deadline::Deadline;
-use crate::kinds::RecordKind;
 use crate::passages;
 use crate::tx::Rx;
 
@@ -48,24 +42,13 @@ pub use evidence::{Evidence, TermSet, related};
 use exact_matches::ExactMatches;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
+pub use index::{Hit, Order};
 pub use newer_talk::{NewerTalk, TalkText, talk_since};
 pub use page::Spread;
 use rank::{Filtered, Meant};
 pub use same::{TextsRead, admitted, cosine, newer_talk, same_texts};
 pub use similar::{Similar, similar};
 use unindexed::Unindexed;
-
-/// Which documents are wanted if there are more than the limit, and in which order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// Those with the highest score.
-    #[default]
-    Best,
-    Newest,
-    /// Those with the highest score, and beside them the newest: what is recent may be worth more than its
-    /// words alone.
-    BestAndNewest,
-}
 
 /// How many documents are wanted, and which.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,57 +72,6 @@ pub enum Recipe {
     /// All of this and what it means.
     #[default]
     Table,
-}
-
-/// A document that was found, and what its score is made of. Scores are comparable only with those of
-/// the same answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
-    pub id: i64,
-    pub score: f64,
-    /// By its own words.
-    pub lexical: f64,
-    /// By what stands before and after it in its session.
-    pub neighbours: f64,
-    /// By the best that its session has.
-    pub in_session: f64,
-    /// How near it is in meaning, from 0 to 1.
-    pub meaning: f64,
-    /// Whether it contains a path, a hash or the like exactly as it was typed.
-    pub exact: bool,
-    /// Milliseconds since 1970, UTC.
-    pub at: i64,
-    pub kind: RecordKind,
-    pub project: i64,
-    /// Its own id if it is in no session, so that it counts as a session of its own.
-    pub session: i64,
-    /// Its passage by which it was found; 0 if it was found otherwise.
-    pub(crate) passage: usize,
-}
-
-impl Hit {
-    /// A document of which nothing else is known yet.
-    fn new(id: i64, session: i64, project: i64) -> Hit {
-        Hit {
-            id,
-            score: 0.0,
-            lexical: 0.0,
-            neighbours: 0.0,
-            in_session: 0.0,
-            meaning: 0.0,
-            exact: false,
-            at: 0,
-            kind: ObsType::Marker.into(),
-            project,
-            session,
-            passage: 0,
-        }
-    }
-
-    /// What words say for it: its own, its neighbours' and its session's.
-    pub fn words(&self) -> f64 {
-        self.lexical + self.neighbours + self.in_session
-    }
 }
 
 /// What a search came to.
@@ -195,11 +127,11 @@ pub fn sessions(
     let conditions = Conditions::of(rx, filter)?;
     let vector = Vector::of(query.typed()).filter(|_| recipe == Recipe::Table);
     let passages = rx.passages()?;
-    let mut words = any_term::words(rx, &passages, &query.words)?.unwrap_or_default();
+    let mut words = words::words(rx, passages.end(), &query.words)?.unwrap_or_default();
     words.truncate(limits::QUERY_WORDS_MAX);
-    let whole = any_term::whole_sessions(&passages, &words);
+    let whole = bm25::whole_sessions(&passages, &words);
     let mut sessions =
-        recipe::sessions(&passages, &found.hits, &conditions, &whole, vector.as_ref());
+        recipe::sessions(&passages, &found.hits, &conditions.on_passages, &whole, vector.as_ref());
     sessions.truncate(limit);
     Ok(sessions)
 }
@@ -244,7 +176,7 @@ pub(crate) fn hits_within(
     wanted: Wanted,
 ) -> Result<Hits, OpError> {
     let conditions = Conditions::of(rx, filter)?;
-    if conditions.admit_nothing() {
+    if conditions.on_passages.admits_nothing() {
         let query = query.relaxed().unwrap_or_else(|| query.clone());
         let (completeness, evidence) = (Completeness::Complete, Evidence::default());
         return Ok(Hits { hits: Vec::new(), query, weighed: 0, completeness, evidence });
@@ -328,6 +260,11 @@ impl<'s, 'r> Search<'s, 'r> {
         Search { rx, query, conditions, passages, effort, retrieval, completeness }
     }
 
+    /// Whether a passage may be one of a document that the filter lets through, as far as the catalogue tells.
+    fn admits(&self, passage: usize) -> bool {
+        self.conditions.on_passages.admits(self.passages, passage)
+    }
+
     /// Says that something is missing in the answer.
     fn lower(&self, missing: Missing) {
         self.completeness.set(self.completeness.get().and(Completeness::Without(missing)));
@@ -341,7 +278,7 @@ impl<'s, 'r> Search<'s, 'r> {
         let vector = means.then(|| Vector::of(query.typed())).flatten();
         let more = asks_for_meaning(query);
         let near = vector.as_ref().filter(|_| more);
-        nearest::beside(passages, conditions, near, |scan| {
+        nearest::beside(passages, &conditions.on_passages, near, |scan| {
             let meant = Meant { vector: vector.as_ref(), scan, more };
             self.run(wanted, is_weighed.then_some(meant))
         })
@@ -366,7 +303,7 @@ impl<'s, 'r> Search<'s, 'r> {
         }
         // Filter.
         let Wanted { order, limit, spread } = wanted;
-        let scored = ranking::added_up(matches.scored);
+        let scored = index::added_up(matches.scored);
         let most = limits::SEARCH_CANDIDATES;
         let newest = match order {
             Order::BestAndNewest => {
@@ -415,18 +352,4 @@ pub fn asks_for_meaning(query: &Query) -> bool {
     };
     let mut said = query.typed().split_whitespace().map(said).filter(|said| !said.is_empty());
     said.next().is_some_and(|first| said.any(|other| other != first))
-}
-
-/// A passage and its score.
-#[derive(Clone, Copy)]
-struct Scored {
-    passage: usize,
-    score: f64,
-}
-
-impl Scored {
-    /// A passage that counts for nothing.
-    fn nothing(passage: usize) -> Scored {
-        Scored { passage, score: 0.0 }
-    }
 }

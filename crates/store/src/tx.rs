@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::{Arc, RwLockReadGuard};
 
+use index::Passages;
 use model::OpError;
 use model::event::Published;
 use rusqlite::Connection;
@@ -12,7 +13,7 @@ use text::Statement;
 
 use crate::aggregate::Registry;
 use crate::batch_cache::{BatchCache, StoreFacts};
-use crate::catalogue::{Catalogue, Passages};
+use crate::catalogue::Catalogue;
 use crate::deferred::{Deferred, DeferredWork, LogWipe};
 use crate::error::{StoreError, is_damaged_row};
 use crate::verdicts::TextQuestion;

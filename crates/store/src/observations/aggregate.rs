@@ -1,5 +1,6 @@
 //! Observations as a row of the registry.
 
+use index::kind_of;
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
@@ -7,7 +8,6 @@ use serde_json::Value;
 
 use crate::aggregate::{Aggregate, Document, Expiry, Records};
 use crate::cells::Cells as _;
-use crate::kinds::kind_of;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};

@@ -1,5 +1,6 @@
 //! Rows to nouns: observations by id, by session and around an anchor.
 
+use index::kind_of;
 use model::observation::{ObsType, Observation};
 use model::session::{Deed, Summary};
 use model::{OpError, limits};
@@ -9,7 +10,6 @@ use serde_json::{Map, Value};
 use text::secrets::redacted_rules;
 
 use crate::cells::{Cells as _, Watched};
-use crate::kinds::kind_of;
 use crate::recent::{self, RecentQuery, Taken};
 use crate::tx::Rx;
 use crate::{projects, prompts, sessions};

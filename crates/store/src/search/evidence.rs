@@ -5,14 +5,14 @@
 
 use std::collections::HashSet;
 
+use index::bm25::Word;
+use index::{Hit, Order, Passages};
 use model::{OpError, limits};
 use text::query::{Form, Query};
 use text::terms;
 use text::words;
 
-use super::any_term::Word;
-use super::{Filter, Hit, Hits, Order, Recipe, alike, asks_for_meaning, hits};
-use crate::catalogue::Passages;
+use super::{Filter, Hits, Recipe, alike, asks_for_meaning, hits};
 use crate::passages;
 use crate::tx::Rx;
 

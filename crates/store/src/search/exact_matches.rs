@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
+use index::{Hit, Order, Passages, Ranking, Scored, added_up};
 use model::{OpError, limits};
 use text::query::{Exact, Form};
 
-use super::ranking::{self, Ranking};
 use super::whole_documents::{Documents, Look};
-use super::{Hit, Missing, Order, Scored, Search};
-use crate::catalogue::Passages;
+use super::{Missing, Search};
 use crate::passages;
 
 /// The part of the time that a quotation has: which documents have just its words is only an order.
@@ -42,7 +41,7 @@ impl ExactMatches {
             look.rows = limits::SEARCH_EXACT_READ;
         }
         named.maybe = look.documents(&exact.condition())?;
-        let scored = ranking::added_up(look.scored);
+        let scored = added_up(look.scored);
         let mut newest = Ranking::new(passages, Order::Newest, scored);
         let (mut read, mut put_last) = (HashSet::new(), Vec::new());
         let mut looked_at = 0;

@@ -1,20 +1,16 @@
 //! The filter of a search, on the catalogue and as SQL over the view of all documents: the only place where it is applied.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use model::observation::{ObsType, RecordType};
+use index::{Hit, IdSet, PassageFilter, Passages, Ranking, Scored};
+use model::observation::RecordType;
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, params_from_iter};
 
-use super::ranking::Ranking;
-use super::{Hit, Missing, Scored, Search, Wanted};
-use crate::catalogue::Passages;
+use super::{Missing, Search, Wanted};
 use crate::cells::Cells as _;
 use crate::deadline;
-use crate::id_set::IdSet;
-use crate::kinds::RecordKind;
 use crate::tx::Rx;
 use crate::{paths, sessions};
 
@@ -80,24 +76,10 @@ pub(crate) struct Conditions {
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
-    /// What is about the file, if one is asked for and that is not too much.
-    about: Option<IdSet>,
     /// Whether the catalogue and what was read for the filter tell of every document if it is let through.
     /// Of its time it is not told whether that has grown.
     pub(super) plain: bool,
-    /// Whether nothing is asked for but projects.
-    only_projects: bool,
-    projects: Option<Vec<i64>>,
-    session: Option<i64>,
-    /// Those of the agent, wherever they were, if one is asked for: there are few of them beside what they
-    /// did.
-    sessions: Option<IdSet>,
-    /// What failed, if it is asked for and not too much.
-    failed: Option<IdSet>,
-    kind: Option<RecordKind>,
-    before: Option<i64>,
-    after: Option<i64>,
-    except: Option<i64>,
+    pub(super) on_passages: PassageFilter,
 }
 
 /// The ids that a statement returns, unless they are more than `most`.
@@ -162,16 +144,17 @@ impl Conditions {
                 && filter.failed.is_some() == failed.is_some()
                 && filter.before.is_none()
                 && filter.after.is_none(),
-            only_projects: given.iter().skip(1).all(|(_, value)| value.is_none()),
-            about,
-            projects: filter.projects.map(<[i64]>::to_vec),
-            session: filter.session,
-            sessions: sessions.map(|ids| ids.into_iter().collect()),
-            failed,
-            kind: filter.kind.map(|kind| rx.registry().kind_of(kind.word())),
-            before: filter.before,
-            after: filter.after,
-            except: filter.except,
+            on_passages: PassageFilter {
+                about,
+                projects: filter.projects.map(<[i64]>::to_vec),
+                session: filter.session,
+                sessions: sessions.map(|ids| ids.into_iter().collect()),
+                failed,
+                kind: filter.kind.map(|kind| rx.registry().kind_of(kind.word())),
+                before: filter.before,
+                after: filter.after,
+                except: filter.except,
+            },
         };
         for (condition, value) in given {
             if let Some(value) = value {
@@ -181,62 +164,6 @@ impl Conditions {
             }
         }
         Ok(conditions)
-    }
-
-    /// Whether it is known before anything is looked for that they let nothing through.
-    pub(super) fn admit_nothing(&self) -> bool {
-        let is_nothing = |ids: &Option<Vec<i64>>| ids.as_ref().is_some_and(Vec::is_empty);
-        let told = [&self.about, &self.sessions, &self.failed];
-        is_nothing(&self.projects) || told.into_iter().flatten().any(IdSet::is_empty)
-    }
-
-    /// Whether a passage may be one of a document that the conditions let through, as far as the
-    /// catalogue tells.
-    pub(super) fn admits(&self, passages: &Passages, passage: usize) -> bool {
-        let project = |projects: &Vec<i64>| projects.contains(&passages.project(passage));
-        passages.doc(passage).is_some_and(|doc| {
-            let own = i64::from(passages.session(passage));
-            let session = |session: i64| session == own || session == doc;
-            // What tells of a session is of the same agent.
-            let agent = |of: &IdSet| of.has(if own == 0 { doc } else { own });
-            self.projects.as_ref().is_none_or(project)
-                && self.session.is_none_or(session)
-                && self.sessions.as_ref().is_none_or(agent)
-                && [&self.about, &self.failed].into_iter().flatten().all(|ids| ids.has(doc))
-                && self.except != Some(doc)
-                && self.may_be_of_then(passages, passage)
-        })
-    }
-
-    /// The same of a passage of one of [`Self::runs`], of whose project there is no doubt.
-    pub(super) fn admits_of_run(&self, passages: &Passages, passage: usize) -> bool {
-        match self.only_projects {
-            true => passages.doc(passage).is_some(),
-            false => self.admits(passages, passage),
-        }
-    }
-
-    /// Whether kind and time do not speak against it. The time of a record only grows, as it is repeated or
-    /// its session goes on, and the catalogue may not know that yet.
-    fn may_be_of_then(&self, passages: &Passages, passage: usize) -> bool {
-        let (at, kind) = (passages.at(passage), passages.kind(passage));
-        let grows = kind.is_some_and(|kind| kind == ObsType::SessionSummary);
-        let latest = at.saturating_add(limits::RECORD_MOVES_MS);
-        self.kind.is_none_or(|wanted| kind == Some(wanted))
-            && self.before.is_none_or(|before| at < before)
-            && self.after.is_none_or(|after| grows || latest > after)
-    }
-
-    /// The stretches of a part of all passages outside of which nothing is admitted: of a project that is
-    /// one of many, most passages need not be looked at.
-    pub(super) fn runs<'a>(
-        &'a self,
-        passages: &'a Passages,
-        part: Range<usize>,
-    ) -> impl Iterator<Item = Range<usize>> + 'a {
-        let all = self.projects.is_none().then(|| part.clone());
-        let projects = self.projects.iter().flatten();
-        all.into_iter().chain(projects.flat_map(move |id| passages.of_project(*id, part.clone())))
     }
 
     /// The documents of these passages that the conditions let through, yet without a score. Where the
@@ -251,18 +178,8 @@ impl Conditions {
         if !self.plain {
             return self.documents(rx, of.iter().filter_map(|passage| passages.doc(*passage)));
         }
-        let admitted = of.iter().filter(|passage| self.admits(passages, **passage));
-        let hit = |passage: &usize| {
-            let doc = passages.doc(*passage)?;
-            // The record of a session belongs to it, though it is no part of it.
-            let session = match passages.session(*passage) {
-                0 => doc,
-                session => i64::from(session),
-            };
-            let (at, kind) = (passages.at(*passage), passages.kind(*passage)?);
-            Some((doc, Hit { at, kind, ..Hit::new(doc, session, passages.project(*passage)) }))
-        };
-        Ok(admitted.filter_map(hit).collect())
+        let hit = |passage: &usize| self.on_passages.hit(passages, *passage);
+        Ok(of.iter().filter_map(hit).map(|hit| (hit.id, hit)).collect())
     }
 
     /// Those of the documents that the conditions let through, yet without a score.
@@ -318,6 +235,14 @@ pub(super) fn latest(scored: &[Scored]) -> Vec<Scored> {
 }
 
 impl Search<'_, '_> {
+    /// The documents of these passages that the filter lets through, by id, without a score.
+    pub(super) fn admit(&self, of: &[usize]) -> Result<HashMap<i64, Hit>, OpError> {
+        let Search { rx, passages, conditions, .. } = *self;
+        let may = |passage: &&usize| conditions.on_passages.admits(passages, **passage);
+        let of: Vec<usize> = of.iter().filter(may).copied().collect();
+        conditions.hits(rx, passages, &of)
+    }
+
     /// The documents of these passages that the filter lets through, each with the score of its best passage and with
     /// that passage, in this order. Where only the database can tell, very many may be asked about in vain, until the
     /// deadline.

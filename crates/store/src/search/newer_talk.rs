@@ -2,14 +2,13 @@
 
 use std::cmp::Reverse;
 
+use index::{Passages, RecordKind};
 use meaning::{DIMENSIONS, Vector};
 use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{Row, params};
 
-use crate::catalogue::Passages;
 use crate::cells::Cells as _;
-use crate::kinds::RecordKind;
 use crate::tx::Rx;
 
 /// A record of talk that is newer than another one, and how near it is to it.

@@ -1,15 +1,16 @@
-//! Ranking: documents in their order, weighed against each other ([`super::recipe`]) or by their words alone.
+//! Ranking: documents in their order, weighed against each other ([`index::recipe`]) or by their words alone.
 
 use std::collections::HashSet;
 
+use index::nearest::Begun;
+use index::recipe::Candidates;
+use index::{Hit, Order, Scored};
 use meaning::Vector;
 use model::{OpError, limits};
 
 use super::exact_matches::ExactMatches;
-use super::nearest::Begun;
-use super::recipe::Candidates;
 use super::unindexed::Unindexed;
-use super::{Hit, Order, Scored, Search, Wanted};
+use super::{Search, Wanted};
 
 /// What a query means.
 pub(super) struct Meant<'m> {
@@ -39,18 +40,18 @@ impl Search<'_, '_> {
         (exact, unindexed): (&ExactMatches, Unindexed),
         meant: Meant<'_>,
     ) -> Result<(Vec<Hit>, usize), OpError> {
-        let Search { rx, conditions, passages, .. } = *self;
         let Meant { vector, scan, more } = meant;
-        let mut candidates = Candidates::new(passages, filtered.documents);
-        candidates.admit(rx, conditions, &exact.passages)?;
-        candidates.look_around(rx, conditions, sessions, more)?;
+        let admit = |passages: &[usize]| self.admit(passages);
+        let mut candidates = Candidates::new(self.passages, &admit, filtered.documents);
+        candidates.admit(&exact.passages)?;
+        candidates.look_around(sessions, more)?;
         if let Some(vector) = vector {
             let nearest = scan.map(Begun::finish).unwrap_or_default();
-            candidates.compare(rx, conditions, vector, &nearest)?;
+            candidates.compare(vector, &nearest)?;
         }
         candidates.add_unindexed(unindexed.compared(vector));
         let mut hits = candidates.ranked();
-        exact.mark(passages, &mut hits);
+        exact.mark(self.passages, &mut hits);
         hits.sort_by_key(|hit| !hit.exact);
         let most = limits::SEARCH_CANDIDATES;
         let weighed = if order == Order::Best { most.min(hits.len()) } else { hits.len() };

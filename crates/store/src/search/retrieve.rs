@@ -1,19 +1,21 @@
 //! Retrieval: the passages that have what is asked for, with what their words are worth.
 //!
-//! Any of several words is looked up in the postings ([`super::any_term`]), exactly; adjacent words and operators in
+//! Any of several words is looked up in the postings ([`super::words`]), exactly; adjacent words and operators in
 //! the full-text index, until a part of the deadline.
 
 use std::collections::{HashMap, HashSet};
 
+use index::Scored;
+use index::bm25::{self, Word};
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use text::query::{self, Condition, Form, Query};
 
-use super::any_term::{self, Word};
 use super::exact_matches::ExactMatches;
 use super::whole_documents::Look;
-use super::{Evidence, Missing, Scored, Search, filter};
+use super::words::words;
+use super::{Evidence, Missing, Search, filter};
 use crate::cells::Cells as _;
 use crate::deadline::{self, LOOKS_GRANTED};
 use crate::index_health::is_index_fault;
@@ -62,7 +64,7 @@ impl Search<'_, '_> {
         let (mut matches, words) = self.words(weighs)?;
         let pairs = self.affordable_pairs(&words);
         let pairs = self.full_text(&pairs.join(" OR "), None)?.into_iter();
-        let admitted = pairs.filter(|pair| self.conditions.admits(self.passages, pair.passage));
+        let admitted = pairs.filter(|pair| self.admits(pair.passage));
         matches.scored.extend(
             admitted
                 .map(|Scored { passage, score }| Scored { passage, score: score * PAIRS_WEIGHT }),
@@ -73,7 +75,7 @@ impl Search<'_, '_> {
     /// Passages with any of the words, and those words that some passage has.
     fn words(&self, weighs: bool) -> Result<(Matches, Vec<Word<'_>>), OpError> {
         let Search { rx, query, conditions, passages, effort, .. } = *self;
-        let Some(mut words) = any_term::words(rx, passages, &query.words)? else {
+        let Some(mut words) = words(rx, passages.end(), &query.words)? else {
             // Only the full-text index knows words that say nothing.
             let scored = self.by_index()?;
             return Ok((Matches { scored, ..Matches::default() }, Vec::new()));
@@ -82,10 +84,10 @@ impl Search<'_, '_> {
             self.lower(Missing::Words);
             words.truncate(limits::QUERY_WORDS_MAX);
         }
-        let of_run = |passage: usize| conditions.admits_of_run(passages, passage);
-        let scored = any_term::score(passages, &words, 0, conditions, &of_run);
+        let filter = &conditions.on_passages;
+        let scored = bm25::score(passages, &words, 0, filter, &filter.admits_of_run(passages));
         let evidence = Evidence::of(passages, query, &words, effort.recipe);
-        let sessions = if weighs { any_term::whole_sessions(passages, &words) } else { Vec::new() };
+        let sessions = if weighs { bm25::whole_sessions(passages, &words) } else { Vec::new() };
         Ok((Matches { scored, sessions, evidence }, words))
     }
 
@@ -123,14 +125,15 @@ impl Search<'_, '_> {
                 .as_ref()
                 .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
         };
+        let filter = &conditions.on_passages;
         let asked: Vec<String> = query.whole_words().cloned().collect();
-        let mut words = any_term::words(rx, passages, &asked)?.unwrap_or_default();
+        let mut words = words(rx, passages.end(), &asked)?.unwrap_or_default();
         let mut look = Look::new(self, self.retrieval, &words);
         let chosen = look.documents(condition)?;
         let others = look.scored;
         let admits = |passage: usize| {
             passages.doc(passage).is_some_and(|doc| chosen.has(doc))
-                && conditions.admits(passages, passage)
+                && filter.admits(passages, passage)
                 && in_scope(passage)
         };
         let newest = (0..passages.end()).rev().filter(|passage| admits(*passage));
@@ -140,7 +143,7 @@ impl Search<'_, '_> {
         }
         let first = newest.last().copied().unwrap_or_default();
         words.truncate(limits::QUERY_WORDS_MAX);
-        let mut scored = any_term::score(passages, &words, first, conditions, &admits);
+        let mut scored = bm25::score(passages, &words, first, filter, &admits);
         let others = others.into_iter();
         scored.extend(others.filter(|one| one.passage >= first && admits(one.passage)));
         // Also documents that count for nothing, because all of their words are small ones.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use index::{Passages, RecordKind};
 use model::observation::ObsType;
 use model::{OpError, limits};
 
@@ -11,9 +12,7 @@ use super::alike::Said;
 use super::filter::{self, Conditions};
 use super::newer_talk::{self, NewerTalk, OlderRecord};
 use super::{Filter, Hit};
-use crate::catalogue::Passages;
 use crate::cells::Cells as _;
-use crate::kinds::RecordKind;
 use crate::tx::Rx;
 use crate::verdicts::TextQuestion;
 use crate::{commits, passages};

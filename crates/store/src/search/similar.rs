@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 
+use index::recipe::Candidates;
+use index::{Hit, Order, added_up, nearest};
 use model::observation::ObsType;
 use model::{OpError, limits};
 use text::query::{self, Form};
 
 use super::alike::{self, Alike, Said};
-use super::recipe::Candidates;
-use super::{Conditions, Effort, Filter, Hit, Order, Recipe, Search, Wanted, nearest, ranking};
+use super::{Conditions, Effort, Filter, Recipe, Search, Wanted};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -38,15 +39,16 @@ pub fn similar(
     let found = {
         let known = rx.passages()?;
         let vector = said.vector.as_ref().filter(|_| recipe == Recipe::Table);
-        let ranked = nearest::beside(&known, &conditions, vector, |scan| {
+        let ranked = nearest::beside(&known, &conditions.on_passages, vector, |scan| {
             let (effort, completeness) = (Effort::default(), Cell::default());
             let search = Search::new(rx, &query, &conditions, &known, &effort, &completeness);
             let most = limit.max(limits::SEARCH_CANDIDATES);
-            let scored = ranking::added_up(search.words_and_pairs(false)?.scored);
+            let scored = added_up(search.words_and_pairs(false)?.scored);
             let hits = search.filter(Wanted::of(Order::Best, most), scored)?;
-            let mut candidates = Candidates::new(&known, hits);
+            let admit = |passages: &[usize]| search.admit(passages);
+            let mut candidates = Candidates::new(&known, &admit, hits);
             if let (Some(vector), Some(scan)) = (vector, scan) {
-                candidates.compare(rx, &conditions, vector, &scan.finish())?;
+                candidates.compare(vector, &scan.finish())?;
             }
             Ok::<_, OpError>(candidates.ranked())
         });

@@ -3,15 +3,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use index::bm25::{IDF_MIN, Weights};
+use index::{Hit, Passages};
 use meaning::Vector;
 use model::{OpError, limits};
+use text::passages as cut;
 use text::query::{Exact, Query};
 use text::terms::{self, Terms};
-use text::{passages as cut, words};
+use text::words::hidden_words;
 
-use super::any_term::{self, Weights};
-use super::{Hit, Missing, Search};
-use crate::catalogue::Passages;
+use super::words::words;
+use super::{Missing, Search};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -56,7 +58,7 @@ impl Unindexed {
                 .sum()
             };
             // Whatever it has been found by, it counts for something.
-            hit.lexical = pieces.iter().map(worth).fold(any_term::IDF_MIN, f64::max);
+            hit.lexical = pieces.iter().map(worth).fold(IDF_MIN, f64::max);
             hit.exact = exact.as_ref().is_some_and(|exact| exact.is_in(&text));
             waiting.found.push((hit, text));
         }
@@ -92,7 +94,7 @@ impl Unindexed {
 /// What stands in the passages of a text of the terms that count.
 fn pieces(text: &str, terms: &HashSet<String>) -> Vec<Terms> {
     let of = |piece: &str| {
-        let mut own = Terms::of(piece, &words::hidden_words(piece));
+        let mut own = Terms::of(piece, &hidden_words(piece));
         own.twice.retain(|term, _| terms.contains(term));
         own
     };
@@ -106,7 +108,7 @@ fn counts<'t>(
     query: &Query,
     pieces: impl Iterator<Item = &'t Terms>,
 ) -> Result<HashMap<String, usize>, OpError> {
-    let known = any_term::words(rx, passages, &query.words)?.unwrap_or_default();
+    let known = words(rx, passages.end(), &query.words)?.unwrap_or_default();
     let known = known.iter().filter_map(|known| Some((terms::term(known.word)?, known.count)));
     let mut counts: HashMap<String, usize> = known.collect();
     for term in pieces.flat_map(|terms| terms.twice.keys()) {

@@ -1,16 +1,17 @@
 //! Which documents fulfil a condition as a whole. The index knows passages, of which a long document has
 //! several: what each part of the condition finds is put together here, document by document.
 
+use index::bm25::Word;
+use index::{IdSet, Scored, postings};
 use model::OpError;
 use text::query::{self, Beginning, Condition, Together};
 
-use super::any_term::{self, Word};
-use super::{Missing, Scored, Search};
+use super::words::words;
+use super::{Missing, Search};
 use crate::cells::Cells as _;
 use crate::deadline::{self, Deadline, LOOKS_GRANTED};
-use crate::id_set::IdSet;
 use crate::index_health::is_index_fault;
-use crate::postings::{self, BLOCK, Layout};
+use crate::postings::{DIVISION, Layout};
 
 /// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
 const OTHER_SCORE: f64 = 1.0;
@@ -151,7 +152,7 @@ impl<'l, 'r> Look<'l, 'r> {
         let read;
         let words = match self.known.iter().position(|known| known.word == word) {
             Some(at) => self.known.get(at..=at).unwrap_or_default(),
-            None => match any_term::words(self.search.rx, self.search.passages, &asked)? {
+            None => match words(self.search.rx, self.search.passages.end(), &asked)? {
                 Some(words) => {
                     read = words;
                     read.as_slice()
@@ -167,7 +168,7 @@ impl<'l, 'r> Look<'l, 'r> {
             return Ok(self.cut_off(documents, self.search.passages.end()));
         };
         self.entries = rest;
-        for passage in words.iter().flat_map(Word::passages) {
+        for (passage, _) in words.iter().flat_map(|word| word.postings.entries()) {
             documents.choose(self.search.passages.doc(passage));
         }
         Ok(documents)
@@ -280,9 +281,7 @@ impl<'l, 'r> Look<'l, 'r> {
             }
             seen.choose(Some(doc));
             left -= 1;
-            if !self.search.conditions.admits(self.search.passages, passage)
-                || !is_worth(self, passage)
-            {
+            if !self.search.admits(passage) || !is_worth(self, passage) {
                 continue;
             }
             if reads >= granted && deadline.is_over() {
@@ -330,8 +329,8 @@ impl<'l, 'r> Look<'l, 'r> {
                     let is_sure = beginning.is_sure(term);
                     entries += postings::count(blob);
                     rows += 1;
-                    for (place, _) in postings::entries(blob) {
-                        let passage = block * BLOCK + place;
+                    for (place, _) in DIVISION.entries(blob) {
+                        let passage = block * DIVISION.block + place;
                         if is_sure {
                             begun.push(passage);
                         } else {
@@ -343,8 +342,9 @@ impl<'l, 'r> Look<'l, 'r> {
                 })?;
                 for stem in &stems {
                     section.of_term(db, stem, &mut |block, blob| {
-                        for (place, _) in postings::entries(blob) {
-                            perhaps.choose(self.search.passages.doc(block * BLOCK + place));
+                        for (place, _) in DIVISION.entries(blob) {
+                            perhaps
+                                .choose(self.search.passages.doc(block * DIVISION.block + place));
                         }
                     })?;
                 }

@@ -4,25 +4,27 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use std::thread;
 
-use crate::postings::BLOCK;
-
 /// How many threads at most.
-pub(super) const THREADS_MAX: usize = 4;
+pub(crate) const THREADS_MAX: usize = 4;
 /// Passages that are worth a thread of their own. With fewer, waiting for a core that somebody else uses takes
 /// longer than the work.
 const PASSAGES_PER_THREAD: usize = 256 * 1_024;
 
-pub(super) fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
     *CORES
 }
 
-/// Does something for parts of all passages, each of which begins with a block.
-pub(super) fn in_parts<T: Send>(end: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+/// Does something for parts of all passages, each of which begins with a block of this size.
+pub(crate) fn in_parts<T: Send>(
+    end: usize,
+    block: usize,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
     let parts = (end / PASSAGES_PER_THREAD).clamp(1, THREADS_MAX.min(cores()));
     // Whole blocks each, so that every part gives what it would give as one.
-    let each = end.div_ceil(parts).next_multiple_of(BLOCK);
+    let each = end.div_ceil(parts).next_multiple_of(block);
     let mut ranges = (0..end).step_by(each).map(|from| from..(from + each).min(end));
     let first = ranges.next().unwrap_or(0..0);
     thread::scope(|scope| {
@@ -50,10 +52,12 @@ pub(super) fn in_parts<T: Send>(end: usize, work: impl Fn(Range<usize>) -> T + S
 mod tests {
     use super::*;
 
+    const BLOCK: usize = 256;
+
     #[test]
     fn every_passage_of_a_large_store_is_looked_at_once_and_in_order() {
         for end in [1, BLOCK, PASSAGES_PER_THREAD * 2 + 1, PASSAGES_PER_THREAD * 9 + 7] {
-            let seen: Vec<usize> = in_parts(end, Iterator::collect::<Vec<_>>).concat();
+            let seen: Vec<usize> = in_parts(end, BLOCK, Iterator::collect::<Vec<_>>).concat();
             assert!(seen.into_iter().eq(0..end), "{end}");
         }
     }

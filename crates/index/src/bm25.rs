@@ -1,102 +1,43 @@
-//! Any of the words: BM25 over the postings, exact for every passage however frequent its words are.
+//! BM25 over posting lists: any of several words, exact for every passage however frequent its words are.
 
 use std::ops::Range;
 
-use model::OpError;
-use rusqlite::Connection;
-use text::terms;
-use text::words::is_cjk;
-
-use super::parts::in_parts;
-use super::{Conditions, Scored};
-use crate::catalogue::Passages;
-use crate::index_health::is_index_fault;
-use crate::postings::{self, BLOCK, Layout};
-use crate::tx::Rx;
+use crate::postings::TermLists;
+use crate::threads::in_parts;
+use crate::{PassageFilter, Passages, Scored};
 
 /// How soon further occurrences of a word count less, and how much the length of a passage counts.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// The least that a word counts which almost every passage has.
-pub(super) const IDF_MIN: f64 = 1e-6;
+pub const IDF_MIN: f64 = 1e-6;
 
-/// A word of the query with the blobs of its entries, by block.
-pub(super) struct Word<'q> {
-    pub(super) word: &'q str,
+/// A word of a query with the lists of its stem.
+pub struct Word<'q> {
+    pub word: &'q str,
     /// How many passages have it.
-    pub(super) count: usize,
-    blobs: Vec<(usize, Vec<u8>)>,
+    pub count: usize,
+    pub postings: TermLists,
 }
 
-impl Word<'_> {
-    /// The passages that have it.
-    pub(super) fn passages(&self) -> impl Iterator<Item = usize> + '_ {
-        self.blobs.iter().flat_map(|(block, blob)| {
-            postings::entries(blob).map(move |(place, _)| block * BLOCK + place)
-        })
-    }
-}
-
-/// The words that some passage has, the rarest first. None if no word of the query says anything.
-pub(super) fn words<'q>(
-    rx: &Rx<'_>,
-    passages: &Passages,
-    query: &'q [String],
-) -> Result<Option<Vec<Word<'q>>>, OpError> {
-    let terms: Vec<(&str, String)> =
-        query.iter().filter_map(|word| Some((word.as_str(), terms::term(word)?))).collect();
-    if terms.is_empty() {
-        return Ok(None);
-    }
-    let mut words: Vec<Word<'q>> = Vec::with_capacity(terms.len());
-    let mut read = |db: &Connection| {
-        let layout = Layout::of(db, passages.end())?;
-        for (word, term) in &terms {
-            let blobs = blobs(db, &layout, term)?;
-            let count = blobs.iter().map(|(_, blob)| postings::count(blob)).sum();
-            if count > 0 {
-                words.push(Word { word, count, blobs });
-            }
-        }
-        Ok(())
-    };
-    rx.sql(|db| match read(db) {
-        // A search shows what it finds otherwise.
-        Err(error) if is_index_fault(&error) => {
-            rx.note_damaged_index();
-            Ok(())
-        }
-        read => read,
-    })?;
-    words.sort_by_key(|word| word.count);
-    Ok(Some(words))
-}
-
-fn blobs(db: &Connection, layout: &Layout, term: &str) -> rusqlite::Result<Vec<(usize, Vec<u8>)>> {
-    let mut chars = term.chars();
-    // A single character of a script without spaces stands for all pairs that begin with it.
-    let lone = chars.next().filter(|c| is_cjk(*c) && chars.next().is_none());
-    match lone.and_then(|c| char::from_u32(u32::from(c) + 1)) {
-        Some(behind) => layout.of_range(db, (term, &behind.to_string())),
-        None => layout.of_term(db, term),
-    }
-}
-
-/// Every passage with one of the words that the conditions and whoever asks admit, with its score, from one
+/// Every passage with one of the words that the filter and the caller admit, with its score, from one
 /// passage on.
-pub(super) fn score(
+pub fn score(
     passages: &Passages,
     words: &[Word<'_>],
     from: usize,
-    conditions: &Conditions,
+    filter: &PassageFilter,
     admits: &(dyn Fn(usize) -> bool + Sync),
 ) -> Vec<Scored> {
-    let parts = in_parts(passages.end(), |part| {
-        let mut sums = Sums::new(passages, words, part.start.max(from));
+    let Some(block_size) = words.first().map(|word| word.postings.division.block) else {
+        return Vec::new();
+    };
+    let parts = in_parts(passages.end(), block_size, |part| {
+        let mut sums = Sums::new(passages, words, block_size, part.start.max(from));
         let mut scored = Vec::new();
-        for block in part.start.max(from) / BLOCK..part.end.div_ceil(BLOCK) {
-            let start = block * BLOCK;
-            if sums.add_up(block, conditions.runs(passages, start..start + BLOCK)) {
+        for block in part.start.max(from) / block_size..part.end.div_ceil(block_size) {
+            let start = block * block_size;
+            if sums.add_up(block, filter.runs(passages, start..start + block_size)) {
                 sums.take(|place, score| {
                     let passage = start + place;
                     if passage >= from && admits(passage) {
@@ -110,9 +51,9 @@ pub(super) fn score(
     parts.into_iter().flatten().collect()
 }
 
-/// BM25 of sessions as whole texts, by their numbers in [`crate::catalogue::SessionLengths`]: a session may
+/// BM25 of sessions as whole texts, by their numbers in [`crate::SessionLengths`]: a session may
 /// be about a question although none of its records has many of the words.
-pub(super) fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64> {
+pub fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64> {
     let sessions = passages.session_lengths();
     let lengths = sessions.lengths();
     let count = lengths.iter().filter(|length| **length > 0).count() as f64;
@@ -121,17 +62,16 @@ pub(super) fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64
     let mut twice_of = vec![0_u32; lengths.len()];
     let mut touched: Vec<usize> = Vec::new();
     for word in words {
-        for (block, blob) in &word.blobs {
-            for (place, twice) in postings::entries(blob) {
-                let session = sessions.of_passage(block * BLOCK + place);
-                if let Some(sum) = twice_of.get_mut(session).filter(|_| session != 0) {
-                    if *sum == 0 {
-                        touched.push(session);
-                    }
-                    *sum += u32::from(twice);
+        // Internal iteration: there may be a million entries, and `for` would check each time which list is next.
+        word.postings.entries().for_each(|(passage, twice)| {
+            let session = sessions.of_passage(passage);
+            if let Some(sum) = twice_of.get_mut(session).filter(|_| session != 0) {
+                if *sum == 0 {
+                    touched.push(session);
                 }
+                *sum += u32::from(twice);
             }
-        }
+        });
         let having = touched.len() as f64;
         // Never negative: a word of most sessions still says a little about each.
         let idf = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
@@ -149,25 +89,25 @@ pub(super) fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64
 }
 
 /// How BM25 weighs words: by how many passages have them, how often this one does, and how long it is.
-pub(super) struct Weights {
+pub struct Weights {
     total: f64,
     average: f64,
 }
 
 impl Weights {
     /// For so many passages more than are known.
-    pub(super) fn new(passages: &Passages, more: usize) -> Weights {
+    pub fn new(passages: &Passages, more: usize) -> Weights {
         Weights { total: (passages.count() + more) as f64, average: passages.average_length() }
     }
 
     /// What a word counts for that so many passages have.
-    pub(super) fn idf(&self, count: usize) -> f64 {
+    pub fn idf(&self, count: usize) -> f64 {
         let count = count as f64;
         ((self.total - count + 0.5) / (count + 0.5)).ln().max(IDF_MIN)
     }
 
     /// How much of that it counts in a passage of this length that has it half as often as `twice`.
-    pub(super) fn often(&self, twice: u8, length: u16) -> f64 {
+    pub fn often(&self, twice: u8, length: u16) -> f64 {
         let often = f64::from(twice) / 2.0;
         let norm = K1 * (1.0 - B + B * f64::from(length) / self.average);
         often * (K1 + 1.0) / (often + norm)
@@ -177,7 +117,7 @@ impl Weights {
 /// What the words of a query are worth in the passages of one block after the other.
 struct Sums<'w, 'q> {
     passages: &'w Passages,
-    /// Each with what it counts for and the place of its next blob.
+    /// Each with what it counts for and the place of its next list.
     words: Vec<(&'w Word<'q>, f64, usize)>,
     weights: Weights,
     sums: Vec<f64>,
@@ -188,26 +128,32 @@ struct Sums<'w, 'q> {
 
 impl<'w, 'q> Sums<'w, 'q> {
     /// For the blocks from the one with this passage on.
-    fn new(passages: &'w Passages, words: &'w [Word<'q>], from: usize) -> Sums<'w, 'q> {
+    fn new(
+        passages: &'w Passages,
+        words: &'w [Word<'q>],
+        block_size: usize,
+        from: usize,
+    ) -> Sums<'w, 'q> {
         let weights = Weights::new(passages, 0);
         let words = words.iter().map(|word| {
             let idf = weights.idf(word.count);
-            (word, idf, word.blobs.partition_point(|(block, _)| *block < from / BLOCK))
+            let next = word.postings.lists.partition_point(|(block, _)| *block < from / block_size);
+            (word, idf, next)
         });
         Sums {
             passages,
             words: words.collect(),
             weights,
-            sums: vec![0.0; BLOCK],
+            sums: vec![0.0; block_size],
             runs: Vec::new(),
-            wanted: vec![false; BLOCK],
+            wanted: vec![false; block_size],
         }
     }
 
     /// Adds up a block, and says whether there was anything. Most of what has a frequent word may be of
     /// other projects: what is in none of the runs is passed over.
     fn add_up(&mut self, block: usize, runs: impl Iterator<Item = Range<usize>>) -> bool {
-        let start = block * BLOCK;
+        let start = block * self.sums.len();
         self.wanted.fill(false);
         self.runs.clear();
         self.runs.extend(runs.map(|run| run.start - start..run.end - start));
@@ -219,10 +165,11 @@ impl<'w, 'q> Sums<'w, 'q> {
         let (passages, weights) = (self.passages, &self.weights);
         let mut any = false;
         for (word, idf, next) in &mut self.words {
-            while let Some((_, blob)) = word.blobs.get(*next).filter(|(of, _)| *of == block) {
+            let TermLists { division, lists } = &word.postings;
+            while let Some((_, list)) = lists.get(*next).filter(|(of, _)| *of == block) {
                 *next += 1;
                 any = true;
-                for (place, twice) in postings::entries(blob) {
+                for (place, twice) in division.entries(list) {
                     if self.wanted.get(place) == Some(&true)
                         && let Some(sum) = self.sums.get_mut(place)
                     {

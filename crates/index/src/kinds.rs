@@ -9,11 +9,11 @@ pub struct RecordKind(u8);
 
 impl RecordKind {
     /// The kind with this place in the registry's list; that of an unknown tool if the list is too long.
-    pub(crate) fn at(place: usize) -> RecordKind {
+    pub fn at(place: usize) -> RecordKind {
         u8::try_from(place).map_or(ObsType::ToolOther.into(), RecordKind)
     }
 
-    pub(crate) fn place(self) -> usize {
+    pub fn place(self) -> usize {
         usize::from(self.0)
     }
 
@@ -36,7 +36,7 @@ impl PartialEq<ObsType> for RecordKind {
 }
 
 /// The type with this name. Only damage leads to a name that this build does not know.
-pub(crate) fn kind_of(word: &str) -> ObsType {
+pub fn kind_of(word: &str) -> ObsType {
     ObsType::parse(word).unwrap_or(ObsType::ToolOther)
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// The length of every session, and the session of every passage. Sessions are numbered from 1 on in the
 /// order in which they are seen, so that scores of all of them fit into a short array.
 #[derive(Default)]
-pub(crate) struct SessionLengths {
+pub struct SessionLengths {
     /// The session of each passage as its number here; 0 for a passage of none.
     of_passages: Vec<u32>,
     numbers: HashMap<u32, u32>,
@@ -48,19 +48,19 @@ impl SessionLengths {
     }
 
     /// The number of a passage's session; 0 for none.
-    pub(crate) fn of_passage(&self, passage: usize) -> usize {
+    pub fn of_passage(&self, passage: usize) -> usize {
         let number = self.of_passages.get(passage).copied().unwrap_or_default();
         usize::try_from(number).unwrap_or_default()
     }
 
     /// The number of a session by its id in the store; 0 for one without passages.
-    pub(crate) fn of_session(&self, session: i64) -> usize {
+    pub fn of_session(&self, session: i64) -> usize {
         let number = u32::try_from(session).ok().and_then(|id| self.numbers.get(&id));
         number.and_then(|number| usize::try_from(*number).ok()).unwrap_or_default()
     }
 
     /// Words of each session, by its number; the first belongs to none.
-    pub(crate) fn lengths(&self) -> &[u64] {
+    pub fn lengths(&self) -> &[u64] {
         &self.lengths
     }
 }

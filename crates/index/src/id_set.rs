@@ -9,7 +9,7 @@ type Page = Box<[u64; PAGE_WORDS]>;
 
 /// Ids from 0 to `u32::MAX`; all others are ignored.
 #[derive(Default)]
-pub(crate) struct IdSet {
+pub struct IdSet {
     pages: Vec<Option<Page>>,
 }
 
@@ -24,20 +24,20 @@ fn empty_page() -> Page {
 }
 
 impl IdSet {
-    pub(crate) fn has(&self, id: i64) -> bool {
+    pub fn has(&self, id: i64) -> bool {
         let Some((page, word, bit)) = place(id) else { return false };
         let page = self.pages.get(page).and_then(Option::as_ref);
         page.and_then(|page| page.get(word)).is_some_and(|bits| bits & bit != 0)
     }
 
-    pub(crate) fn add(&mut self, id: i64) {
+    pub fn add(&mut self, id: i64) {
         let Some((page, word, bit)) = place(id) else { return };
         if let Some(bits) = self.page(page).get_mut(word) {
             *bits |= bit;
         }
     }
 
-    pub(crate) fn remove(&mut self, id: i64) {
+    pub fn remove(&mut self, id: i64) {
         let Some((page, word, bit)) = place(id) else { return };
         let page = self.pages.get_mut(page).and_then(Option::as_mut);
         if let Some(bits) = page.and_then(|page| page.get_mut(word)) {
@@ -46,12 +46,12 @@ impl IdSet {
     }
 
     /// Whether no id was ever added.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
     /// Combines both sets bit by bit. `both` of two zeros has to be zero.
-    pub(crate) fn join(&mut self, other: &IdSet, both: impl Fn(u64, u64) -> u64) {
+    pub fn join(&mut self, other: &IdSet, both: impl Fn(u64, u64) -> u64) {
         debug_assert_eq!(both(0, 0), 0, "absent pages have no bits");
         let zeros = [0; PAGE_WORDS];
         for at in 0..self.pages.len().max(other.pages.len()) {
@@ -67,7 +67,7 @@ impl IdSet {
     }
 
     /// How many ids it has that another set does not have.
-    pub(crate) fn count_besides(&self, other: &IdSet) -> u64 {
+    pub fn count_besides(&self, other: &IdSet) -> u64 {
         let zeros = [0; PAGE_WORDS];
         let mut count = 0;
         for (at, page) in self.pages.iter().enumerate() {
@@ -91,8 +91,8 @@ impl IdSet {
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> + '_ {
+    /// All ids, in order.
+    pub fn iter(&self) -> impl Iterator<Item = i64> + '_ {
         (0_i64..).take(self.pages.len() * PAGE_IDS).filter(|id| self.has(*id))
     }
 }

@@ -7,10 +7,8 @@ use meaning::Vector;
 use model::OpError;
 use model::observation::ObsType;
 
-use super::nearest::each_cosine;
-use super::{Conditions, Hit};
-use crate::catalogue::Passages;
-use crate::tx::Rx;
+use crate::nearest::each_cosine;
+use crate::{Hit, PassageFilter, Passages};
 
 /// How much a document's neighbours count; the longer it is, the more it speaks for itself.
 const NEIGHBOURS_WEIGHT: f64 = 0.5;
@@ -29,9 +27,13 @@ const NEAREST_MEAN_WEIGHT: f64 = 0.7;
 /// much longer the passages are.
 const SHORT_PASSAGE_WORDS: f64 = 36.0;
 
+/// The documents of passages that may be in the answer, by id. The database may have to be asked.
+pub type Admit<'a> = dyn Fn(&[usize]) -> Result<HashMap<i64, Hit>, OpError> + 'a;
+
 /// The documents that are weighed against each other.
-pub(super) struct Candidates<'p> {
+pub struct Candidates<'p> {
     passages: &'p Passages,
+    admits: &'p Admit<'p>,
     found: HashMap<i64, Hit>,
     /// Those that have no passages yet.
     unindexed: Vec<Hit>,
@@ -39,13 +41,13 @@ pub(super) struct Candidates<'p> {
 
 impl<'p> Candidates<'p> {
     /// Documents with their own lexical scores.
-    pub(super) fn new(passages: &'p Passages, hits: Vec<Hit>) -> Candidates<'p> {
+    pub fn new(passages: &'p Passages, admits: &'p Admit<'p>, hits: Vec<Hit>) -> Candidates<'p> {
         let found = hits.into_iter().map(|hit| (hit.id, hit)).collect();
-        Candidates { passages, found, unindexed: Vec::new() }
+        Candidates { passages, admits, found, unindexed: Vec::new() }
     }
 
     /// Adds documents that the index does not know yet, or not as they are now. Nothing stands beside them.
-    pub(super) fn add_unindexed(&mut self, unindexed: Vec<Hit>) {
+    pub fn add_unindexed(&mut self, unindexed: Vec<Hit>) {
         for hit in &unindexed {
             self.found.remove(&hit.id);
         }
@@ -54,18 +56,12 @@ impl<'p> Candidates<'p> {
 
     /// Adds what neighbours and the session say; `whole` has what sessions are worth as whole texts. With
     /// `more` also documents come in that have none of the words themselves.
-    pub(super) fn look_around(
-        &mut self,
-        rx: &Rx<'_>,
-        conditions: &Conditions,
-        whole: &[f64],
-        more: bool,
-    ) -> Result<(), OpError> {
+    pub fn look_around(&mut self, whole: &[f64], more: bool) -> Result<(), OpError> {
         let own: HashMap<i64, f64> = self.found.values().map(|hit| (hit.id, hit.lexical)).collect();
         if more {
             let beside = self.found.values().flat_map(|hit| self.passages.neighbours(hit.passage));
             let beside: Vec<usize> = beside.flatten().collect();
-            self.admit(rx, conditions, &beside)?;
+            self.admit(&beside)?;
         }
         let passages = self.passages;
         for hit in self.found.values_mut() {
@@ -98,14 +94,8 @@ impl<'p> Candidates<'p> {
     }
 
     /// Adds how near in meaning each document is; those that are nearest of all come in.
-    pub(super) fn compare(
-        &mut self,
-        rx: &Rx<'_>,
-        conditions: &Conditions,
-        vector: &Vector,
-        nearest: &[usize],
-    ) -> Result<(), OpError> {
-        self.admit(rx, conditions, nearest)?;
+    pub fn compare(&mut self, vector: &Vector, nearest: &[usize]) -> Result<(), OpError> {
+        self.admit(nearest)?;
         let passages = self.passages;
         let mut cosines = Vec::new();
         for hit in self.found.values_mut() {
@@ -119,34 +109,26 @@ impl<'p> Candidates<'p> {
         Ok(())
     }
 
-    /// Takes documents in by one of their passages, if the conditions let them through.
-    pub(super) fn admit(
-        &mut self,
-        rx: &Rx<'_>,
-        conditions: &Conditions,
-        passages: &[usize],
-    ) -> Result<(), OpError> {
+    /// Takes documents in by one of their passages.
+    pub fn admit(&mut self, passages: &[usize]) -> Result<(), OpError> {
         let mut new: HashMap<i64, usize> = HashMap::new();
         for passage in passages {
             if let Some(doc) = self.passages.doc(*passage)
                 && !self.found.contains_key(&doc)
-                && conditions.admits(self.passages, *passage)
             {
                 new.insert(doc, *passage);
             }
         }
         let of: Vec<usize> = new.values().copied().collect();
-        let hits = conditions.hits(rx, self.passages, &of)?;
-        for (doc, passage) in new {
-            if let Some(hit) = hits.get(&doc) {
-                self.found.insert(doc, Hit { passage, ..*hit });
-            }
+        for (doc, hit) in (self.admits)(&of)? {
+            let passage = new.get(&doc).copied().unwrap_or_default();
+            self.found.insert(doc, Hit { passage, ..hit });
         }
         Ok(())
     }
 
     /// The documents with their scores, best first; of equal ones the newer.
-    pub(super) fn ranked(self) -> Vec<Hit> {
+    pub fn ranked(self) -> Vec<Hit> {
         let mut hits: Vec<Hit> = self.found.into_values().chain(self.unindexed).collect();
         let most = |of: fn(&Hit) -> f64| hits.iter().map(of).fold(0.0, f64::max);
         let (lexical, meaning) = (most(Hit::words), most(|hit| hit.meaning));
@@ -162,10 +144,10 @@ impl<'p> Candidates<'p> {
 
 /// Sessions in their order: by the best of their documents, by what they say as a whole (`whole`), and by
 /// the nearest in meaning of everything that they hold.
-pub(super) fn sessions(
+pub fn sessions(
     passages: &Passages,
     hits: &[Hit],
-    conditions: &Conditions,
+    filter: &PassageFilter,
     whole: &[f64],
     vector: Option<&Vector>,
 ) -> Vec<i64> {
@@ -180,7 +162,7 @@ pub(super) fn sessions(
     if let Some(vector) = vector {
         each_cosine(passages, 0..passages.end(), vector, |passage, cosine| {
             let session = i64::from(passages.session(passage));
-            if session != 0 && conditions.admits(passages, passage) {
+            if session != 0 && filter.admits(passages, passage) {
                 let mut cosine = cosine.max(0.0);
                 for place in near.entry(session).or_default() {
                     if cosine > *place {

@@ -11,9 +11,8 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use meaning::Vector;
 use model::limits;
 
-use super::Conditions;
-use super::parts::{self, THREADS_MAX};
-use crate::catalogue::Passages;
+use crate::threads::{self, THREADS_MAX};
+use crate::{PassageFilter, Passages};
 
 /// Vectors that are compared at a time.
 const VECTORS_AT_ONCE: usize = 1_024;
@@ -23,37 +22,37 @@ const PART: usize = if cfg!(test) { 64 } else { 16 * 1_024 };
 const PASSAGES_PER_THREAD: usize = 4 * PART;
 
 /// Does something else while others look for what is nearest to a vector, if there is one.
-pub(super) fn beside<T>(
+pub fn beside<T>(
     passages: &Passages,
-    conditions: &Conditions,
+    filter: &PassageFilter,
     vector: Option<&Vector>,
     work: impl FnOnce(Option<Begun<'_>>) -> T,
 ) -> T {
     let Some(vector) = vector else { return work(None) };
-    let scan = Scan::of(passages, conditions, vector);
+    let scan = Scan::of(passages, filter, vector);
     thread::scope(|scope| work(Some(scan.begin(scope))))
 }
 
 /// A look for the passages that are nearest, among those that may be in the answer.
 struct Scan<'s> {
     passages: &'s Passages,
-    conditions: &'s Conditions,
+    filter: &'s PassageFilter,
     vector: &'s Vector,
     /// Parts that nobody has taken yet.
     left: AtomicUsize,
 }
 
 impl<'s> Scan<'s> {
-    fn of(passages: &'s Passages, conditions: &'s Conditions, vector: &'s Vector) -> Scan<'s> {
+    fn of(passages: &'s Passages, filter: &'s PassageFilter, vector: &'s Vector) -> Scan<'s> {
         let left = AtomicUsize::new(passages.end().div_ceil(PART));
-        Scan { passages, conditions, vector, left }
+        Scan { passages, filter, vector, left }
     }
 
     /// Lets others begin with it, as many as it is worth.
     fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Begun<'scope> {
-        let runs = self.conditions.runs(self.passages, 0..self.passages.end());
+        let runs = self.filter.runs(self.passages, 0..self.passages.end());
         let passages: usize = runs.map(|run| run.len()).sum();
-        let others = THREADS_MAX.min(parts::cores()) - 1;
+        let others = THREADS_MAX.min(threads::cores()) - 1;
         let others = (0..others.min(passages / PASSAGES_PER_THREAD))
             // Where no thread can be had, there is one less.
             .map_while(|_| thread::Builder::new().spawn_scoped(scope, || self.work()).ok());
@@ -64,13 +63,11 @@ impl<'s> Scan<'s> {
     fn work(&self) -> Nearest {
         let mut nearest = Nearest::default();
         let passages = self.passages;
+        let admits = self.filter.admits_of_run(passages);
         while let Some(part) = self.next() {
-            for run in self.conditions.runs(passages, part) {
+            for run in self.filter.runs(passages, part) {
                 each_cosine(passages, run, self.vector, |passage, cosine| {
-                    if cosine > 0.0
-                        && nearest.wants(cosine)
-                        && self.conditions.admits_of_run(passages, passage)
-                    {
+                    if cosine > 0.0 && nearest.wants(cosine) && admits(passage) {
                         nearest.push(passage, cosine);
                     }
                 });
@@ -88,15 +85,15 @@ impl<'s> Scan<'s> {
 }
 
 /// A scan that others have begun with. They end soon after nobody wants it any more.
-pub(super) struct Begun<'s> {
+pub struct Begun<'s> {
     scan: &'s Scan<'s>,
     others: Vec<ScopedJoinHandle<'s, Nearest>>,
 }
 
 impl Begun<'_> {
     /// The passages that are nearest of all.
-    pub(super) fn finish(mut self) -> Vec<usize> {
-        let Scan { passages, conditions, vector, .. } = self.scan;
+    pub fn finish(mut self) -> Vec<usize> {
+        let Scan { passages, filter, vector, .. } = self.scan;
         let mut nearest = self.scan.work();
         let others: Result<Vec<Nearest>, _> = self.others.drain(..).map(|one| one.join()).collect();
         match others {
@@ -104,7 +101,7 @@ impl Begun<'_> {
                 others.into_iter().flat_map(|one| one.0).for_each(|near| nearest.add(near.0));
             }
             // What somebody had taken who failed is lost.
-            Err(_) => nearest = Scan::of(passages, conditions, vector).work(),
+            Err(_) => nearest = Scan::of(passages, filter, vector).work(),
         }
         nearest.0.into_iter().map(|near| near.0.passage).collect()
     }
@@ -173,7 +170,7 @@ impl Nearest {
 }
 
 /// Calls back with the cosine of every passage of a part that has a vector.
-pub(super) fn each_cosine(
+pub fn each_cosine(
     passages: &Passages,
     part: Range<usize>,
     vector: &Vector,

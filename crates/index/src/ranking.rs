@@ -3,13 +3,39 @@
 
 use std::cmp::Ordering;
 
-use super::{Order, Scored};
-use crate::catalogue::Passages;
+use crate::Passages;
 
 /// Passages that are put in order at a time.
 const PART: usize = 4_096;
 
-pub(super) struct Ranking<'p> {
+/// Which documents are wanted if there are more than the limit, and in which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Those with the highest score.
+    #[default]
+    Best,
+    Newest,
+    /// Those with the highest score, and beside them the newest: what is recent may be worth more than its
+    /// words alone.
+    BestAndNewest,
+}
+
+/// A passage and its score.
+#[derive(Clone, Copy)]
+pub struct Scored {
+    pub passage: usize,
+    pub score: f64,
+}
+
+impl Scored {
+    /// A passage that counts for nothing.
+    pub fn nothing(passage: usize) -> Scored {
+        Scored { passage, score: 0.0 }
+    }
+}
+
+/// Passages in their order.
+pub struct Ranking<'p> {
     passages: &'p Passages,
     order: Order,
     /// The first of them, the very first at the end, and all that come behind in no order.
@@ -21,22 +47,22 @@ pub(super) struct Ranking<'p> {
 
 impl<'p> Ranking<'p> {
     /// Passages of which each comes once.
-    pub(super) fn new(passages: &'p Passages, order: Order, scored: Vec<Scored>) -> Ranking<'p> {
+    pub fn new(passages: &'p Passages, order: Order, scored: Vec<Scored>) -> Ranking<'p> {
         Ranking { passages, order, first: Vec::new(), rest: scored, last: Vec::new() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.first.is_empty() && self.rest.is_empty() && self.last.is_empty()
     }
 
     /// Lets some of them come after all others.
-    pub(super) fn put_last(&mut self, is_last: impl Fn(&Scored) -> bool) {
+    pub fn put_last(&mut self, is_last: impl Fn(&Scored) -> bool) {
         self.rest.append(&mut self.first);
         self.last.extend(self.rest.extract_if(.., |one| is_last(one)));
     }
 
     /// The passages from the next one on, as many as are asked for.
-    pub(super) fn take(&mut self, count: usize) -> Vec<Scored> {
+    pub fn take(&mut self, count: usize) -> Vec<Scored> {
         let mut taken = Vec::new();
         while taken.len() < count {
             match self.first.pop() {
@@ -78,7 +104,7 @@ fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Orderin
 
 /// Every passage once, with its scores added up. What words say comes in the order of passages and is most of it; what is added to
 /// that is looked up there.
-pub(super) fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
+pub fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
     let in_order = scored.windows(2).take_while(|pair| is_before(pair)).count() + 1;
     let mut others = scored.split_off(in_order.min(scored.len()));
     others.sort_by_key(|one| one.passage);

@@ -1,0 +1,56 @@
+//! Documents that were found.
+
+use model::observation::ObsType;
+
+use crate::RecordKind;
+
+/// A document that was found, and what its score is made of. Scores are comparable only with those of
+/// the same answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    pub id: i64,
+    pub score: f64,
+    /// By its own words.
+    pub lexical: f64,
+    /// By what stands before and after it in its session.
+    pub neighbours: f64,
+    /// By the best that its session has.
+    pub in_session: f64,
+    /// How near it is in meaning, from 0 to 1.
+    pub meaning: f64,
+    /// Whether it contains a path, a hash or the like exactly as it was typed.
+    pub exact: bool,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub kind: RecordKind,
+    pub project: i64,
+    /// Its own id if it is in no session, so that it counts as a session of its own.
+    pub session: i64,
+    /// Its passage by which it was found; 0 if it was found otherwise.
+    pub passage: usize,
+}
+
+impl Hit {
+    /// A document of which nothing else is known yet.
+    pub fn new(id: i64, session: i64, project: i64) -> Hit {
+        Hit {
+            id,
+            score: 0.0,
+            lexical: 0.0,
+            neighbours: 0.0,
+            in_session: 0.0,
+            meaning: 0.0,
+            exact: false,
+            at: 0,
+            kind: ObsType::Marker.into(),
+            project,
+            session,
+            passage: 0,
+        }
+    }
+
+    /// What words say for it: its own, its neighbours' and its session's.
+    pub fn words(&self) -> f64 {
+        self.lexical + self.neighbours + self.in_session
+    }
+}

@@ -1,0 +1,186 @@
+//! Posting lists: which passages of a block have a stem, and how often.
+//!
+//! An entry is the distance from the passage before, doubled, plus one if the stem counts for more or
+//! less than one word; then a byte says twice how much. A list begins with the number of its entries
+//! and the place of the last one in the block, two bytes each.
+//!
+//! The row of a pack has the lists of several blocks, each behind the place of its block in the pack and its length.
+
+/// Bytes before the entries of a list.
+pub const HEAD: usize = 4;
+/// Bytes before each list of a pack's row: which block it is of, and how long it is.
+const PART_HEAD: usize = 3;
+/// What a word counts that stands in the passage once.
+pub const ONE_WORD: u8 = 2;
+
+/// How passages are divided: how many a block has, and how many blocks a pack. A place in a block fits into two bytes, a
+/// block of a pack into one.
+#[derive(Clone, Copy, Debug)]
+pub struct Division {
+    pub block: usize,
+    pub pack: usize,
+}
+
+impl Division {
+    /// The block of a passage, and its place there.
+    pub fn place_of(self, passage: usize) -> (usize, u16) {
+        (passage / self.block, u16::try_from(passage % self.block).unwrap_or_default())
+    }
+
+    /// The places of passages in their block, and twice how much the stem counts in each. A damaged list ends early.
+    pub fn entries(self, list: &[u8]) -> impl Iterator<Item = (usize, u8)> + '_ {
+        let mut rest = list.get(HEAD..).unwrap_or_default().iter();
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            let (mut code, mut shift) = (0_usize, 0);
+            loop {
+                let byte = usize::from(*rest.next()?);
+                code |= (byte & 0x7f) << shift;
+                if byte < 0x80 {
+                    break;
+                }
+                shift += 7;
+                // Only damage makes a number this long.
+                if shift > 21 {
+                    return None;
+                }
+            }
+            place += code >> 1;
+            let twice = if code & 1 == 0 { ONE_WORD } else { *rest.next()? };
+            (place < self.block).then_some((place, twice))
+        })
+    }
+
+    /// The lists of a pack's row, each with the number of its block.
+    pub fn parts(self, pack: usize, row: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+        let mut rest = row;
+        std::iter::from_fn(move || {
+            let (head, behind) = rest.split_first_chunk::<PART_HEAD>()?;
+            let [place, low, high] = *head;
+            let (list, behind) =
+                behind.split_at_checked(usize::from(u16::from_le_bytes([low, high])))?;
+            rest = behind;
+            let place = usize::from(place);
+            // Only damage leads out of the pack.
+            let block = pack.saturating_mul(self.pack).saturating_add(place);
+            (place < self.pack).then_some((block, list))
+        })
+    }
+
+    /// Adds the list of a block to a pack's row.
+    pub fn push_part(self, row: &mut Vec<u8>, block: usize, list: &[u8]) {
+        debug_assert!(
+            u16::try_from(list.len()).is_ok(),
+            "a list is longer than its length can say"
+        );
+        row.push(u8::try_from(block % self.pack).unwrap_or_default());
+        row.extend(u16::try_from(list.len()).unwrap_or_default().to_le_bytes());
+        row.extend(list);
+    }
+
+    /// The list of a block without the entries of some passages, which are in order.
+    pub fn without(self, list: &[u8], block: usize, gone: &[usize]) -> Vec<u8> {
+        let mut kept = empty();
+        for (place, twice) in self.entries(list) {
+            if gone.binary_search(&(block * self.block + place)).is_err() {
+                push(&mut kept, u16::try_from(place).unwrap_or_default(), twice);
+            }
+        }
+        debug_assert_eq!(
+            self.entries(&kept).count(),
+            count(&kept),
+            "the head counts other entries"
+        );
+        kept
+    }
+
+    /// Whether the row of a pack is well-formed and leads to known passages only.
+    pub fn is_sound_row(self, pack: usize, row: &[u8], is_known: &dyn Fn(usize) -> bool) -> bool {
+        let mut length = 0;
+        let sound = self.parts(pack, row).all(|(block, list)| {
+            length += PART_HEAD + list.len();
+            self.is_sound_list(block, list, is_known)
+        });
+        sound && length > 0 && length == row.len()
+    }
+
+    /// Whether the list of a block is well-formed and leads to known passages only.
+    pub fn is_sound_list(
+        self,
+        block: usize,
+        list: &[u8],
+        is_known: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let (mut found, mut last) = (0, None);
+        for (place, _) in self.entries(list) {
+            let passage = block.saturating_mul(self.block).saturating_add(place);
+            if last.is_some_and(|last| place <= last) || !is_known(passage) {
+                return false;
+            }
+            (found, last) = (found + 1, Some(place));
+        }
+        ends_as_it_says(list, found, last)
+    }
+}
+
+/// The lists of a term, each with its block, in the order of these.
+#[derive(Clone, Debug)]
+pub struct TermLists {
+    pub division: Division,
+    pub lists: Vec<(usize, Vec<u8>)>,
+}
+
+impl TermLists {
+    /// How many passages have the term.
+    pub fn count(&self) -> usize {
+        self.lists.iter().map(|(_, list)| count(list)).sum()
+    }
+
+    /// The passages that have the term, and twice how much it counts in each.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, u8)> + '_ {
+        let Division { block: size, .. } = self.division;
+        self.lists.iter().flat_map(move |(block, list)| {
+            self.division.entries(list).map(move |(place, twice)| (block * size + place, twice))
+        })
+    }
+}
+
+/// A list without entries.
+pub fn empty() -> Vec<u8> {
+    vec![0; HEAD]
+}
+
+fn head(list: &[u8]) -> (u16, u16) {
+    match list {
+        [a, b, c, d, ..] => (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d])),
+        _ => (0, 0),
+    }
+}
+
+/// How many passages a list has.
+pub fn count(list: &[u8]) -> usize {
+    usize::from(head(list).0)
+}
+
+/// Adds an entry behind all others.
+pub fn push(list: &mut Vec<u8>, place: u16, twice: u8) {
+    let (count, last) = head(list);
+    let distance = u32::from(place.saturating_sub(if count == 0 { 0 } else { last }));
+    let mut code = distance << 1 | u32::from(twice != ONE_WORD);
+    while code >= 0x80 {
+        list.push(code as u8 | 0x80);
+        code >>= 7;
+    }
+    list.push(code as u8);
+    if twice != ONE_WORD {
+        list.push(twice);
+    }
+    let (count, place) = (count.saturating_add(1).to_le_bytes(), place.to_le_bytes());
+    list.splice(..HEAD, count.into_iter().chain(place));
+}
+
+/// Whether a list of so many entries, with this last place, has the count and the place in its head.
+pub fn ends_as_it_says(list: &[u8], found: usize, last: Option<usize>) -> bool {
+    let (count, end) = head(list);
+    found == usize::from(count) && last == Some(usize::from(end))
+}
