@@ -185,7 +185,6 @@ fn a_hit_costs_a_model_little_beyond_its_text() {
     let texts: usize = hits.iter().map(|hit| hit.to_string().len() - overhead(hit)).sum();
     let beyond = (found.to_string().len() - texts) / hits.len();
     assert!(beyond <= 120, "{beyond} characters for each hit in the whole answer: {found}");
-    assert_eq!(hits[0]["project"], "app", "it is not the project that was searched: {found}");
     let mut explained = params.clone();
     explained["explain"] = json!(true);
     let explained = agent.call("search", &explained).unwrap();
@@ -195,6 +194,33 @@ fn a_hit_costs_a_model_little_beyond_its_text() {
     // Programs get everything, as before.
     let whole = home.call("search", &params);
     assert!(whole["results"][0]["timestamp"].is_i64(), "{whole}");
+}
+
+/// @mcp_brief
+#[test]
+fn a_long_name_of_a_project_is_stated_once_for_all_its_hits() {
+    let home = home();
+    let long = "customer-facing-billing-dashboards";
+    for (number, project) in [long, "app", long, long, "app"].into_iter().enumerate() {
+        let ran = json!({ "session_id": project, "cwd": format!("/srv/{project}"),
+            "tool_name": "Bash", "tool_response": "",
+            "tool_input": { "command": format!("make zebrafish-{number}") } });
+        event(&home, "PostToolUse", 60, ran);
+    }
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    let found = agent.call("search", &json!({ "query": "zebrafish", "project": "*" })).unwrap();
+    let hits = found["results"].as_array().unwrap();
+    let texts: usize = hits.iter().map(|hit| hit.to_string().len() - overhead(hit)).sum();
+    let beyond = (found.to_string().len() - texts) / hits.len();
+    assert!(beyond <= 120, "{beyond} characters for each hit in the whole answer: {found}");
+    assert_eq!(found.to_string().matches(long).count(), 1, "{found}");
+    let whole = home.call("search", &json!({ "query": "zebrafish", "project": "*" }));
+    for hit in whole["results"].as_array().unwrap() {
+        let ids = &found["by_project"][hit["project"].as_str().unwrap()];
+        assert!(ids.as_array().unwrap().contains(&hit["id"]), "{hit} in {found}");
+    }
+    assert_eq!(hits.len(), 5, "{found}");
 }
 
 /// @mcp_recent_budget

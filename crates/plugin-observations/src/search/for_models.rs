@@ -1,13 +1,13 @@
 //! A search as models get it: an agent pays for every character, so that a hit is little more than its text.
 
 use contract::brief;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::show;
 
-/// Reduces each hit to id, time, type and text, and to its project if another one was searched; the text ends
-/// with the hit's relation to other records, in brackets. `get_observations` has the session, and with
-/// `explain` a hit keeps everything.
+/// Reduces each hit to id, time, type and text, which ends with the hit's relation to other records, in brackets.
+/// Hits of other projects than the one that was searched are listed by project. `get_observations` has the session,
+/// and with `explain` a hit keeps everything.
 pub(super) fn brief(params: &Value, result: &mut Value) {
     if params["explain"] != true {
         shorten(result);
@@ -17,15 +17,21 @@ pub(super) fn brief(params: &Value, result: &mut Value) {
 
 fn shorten(result: &mut Value) {
     let searched = result["project"].clone();
+    // A name of a project may be as long as a text: it is stated once, with the ids of its hits.
+    let mut by_project: Map<String, Value> = Map::new();
     for hit in result["results"].as_array_mut().into_iter().flatten() {
         if let Some(aside) = show::aside(hit["count"].as_u64(), hit["note"].as_str()) {
             let text = hit["content_preview"].as_str().unwrap_or_default();
             hit["content_preview"] = format!("{text} [{aside}]").into();
         }
         let Some(members) = hit.as_object_mut() else { continue };
+        let project = members.remove("project").filter(|project| *project != searched);
+        if let Some(Value::String(project)) = project {
+            let ids = by_project.entry(project).or_insert_with(|| Vec::<Value>::new().into());
+            ids.as_array_mut().into_iter().for_each(|ids| ids.push(members["id"].clone()));
+        }
         members.retain(|name, value| match name.as_str() {
             "score" | "match_explain" | "count" | "note" | "session_id" => false,
-            "project" => *value != searched,
             _ => *value != false,
         });
         if is_named(&members["file_path"], &members["content_preview"]) {
@@ -34,6 +40,9 @@ fn shorten(result: &mut Value) {
     }
     let Some(members) = result.as_object_mut() else { return };
     members.remove("answered_at");
+    if !by_project.is_empty() {
+        members.insert("by_project".to_owned(), by_project.into());
+    }
     members.retain(|_, value| *value != false);
 }
 
