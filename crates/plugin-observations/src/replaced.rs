@@ -236,10 +236,22 @@ impl<'r> From<&'r MarkedRecord> for RecordRow<'r> {
 
 /// Adds to each record whether another one replaced it. The newest talk of its project is read for that, by index.
 pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<MarkedRecord>, OpError> {
-    let open: Vec<(i64, TalkStatement)> = (records.iter())
-        .map(|record| (record.project_row, TalkStatement::of(rx, record)))
-        .filter(|(_, said)| said.statement.may_be_replaced())
-        .collect();
+    let said = records.iter().map(|record| (record.project_row, TalkStatement::of(rx, record)));
+    let by = replacing(rx, said)?;
+    let marked = records.into_iter().map(|record| {
+        let note = by.get(&record.id).map(|newer| Note::ReplacedBy(*newer).text());
+        MarkedRecord { record, note }
+    });
+    Ok(marked.collect())
+}
+
+/// For each statement that a newer record replaced, by its id, that record. Each comes with its project.
+pub(crate) fn replacing(
+    rx: &Rx<'_>,
+    said: impl Iterator<Item = (i64, TalkStatement)>,
+) -> Result<HashMap<i64, i64>, OpError> {
+    let open: Vec<(i64, TalkStatement)> =
+        said.filter(|(_, said)| said.statement.may_be_replaced()).collect();
     let mut projects: Vec<i64> = open.iter().map(|(project, _)| *project).collect();
     projects.sort_unstable();
     projects.dedup();
@@ -264,9 +276,5 @@ pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
             by.extend(newest(&replacing).map(|one| (older.id, one.id)));
         }
     }
-    let marked = records.into_iter().map(|record| {
-        let note = by.get(&record.id).map(|newer| Note::ReplacedBy(*newer).text());
-        MarkedRecord { record, note }
-    });
-    Ok(marked.collect())
+    Ok(by)
 }

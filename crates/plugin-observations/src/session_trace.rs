@@ -1,6 +1,7 @@
 //! `session_trace`: the prompts of a session in order, each with what it caused.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
@@ -10,9 +11,11 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::history::{self, Step, Turn};
-use store::sessions;
+use store::{Rx, sessions};
 
 use crate::examples;
+use crate::note::Note;
+use crate::replaced::{self, TalkStatement};
 use crate::show::{self, RecordRow};
 use crate::when::TimeBound;
 
@@ -58,6 +61,9 @@ pub(crate) struct TracedPrompt {
     /// `user`, `agent`, or `system` for what belongs to the session as a whole.
     source: Cow<'static, str>,
     content: Option<String>,
+    /// `replaced by #ID` if a newer record says that this is no longer so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     observation_count: usize,
     /// In order of time.
     observations: Vec<Traced>,
@@ -73,6 +79,9 @@ pub(crate) struct Traced {
     file_path: Option<String>,
     content_preview: String,
     is_pinned: bool,
+    /// `replaced by #ID` if a newer record says that this is no longer so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Op for SessionTrace {
@@ -104,6 +113,7 @@ impl Op for SessionTrace {
         cx.store.read(|rx| {
             let session = sessions::find(rx, &params.session_id)?;
             let turns = history::trace(rx, session.id, before, after)?;
+            let replaced = replaced::replacing(rx, statements(rx, session.project_id, &turns))?;
             let shown: usize = turns.iter().map(|turn| turn.observations.len()).sum();
             Ok(SessionTraceOutput {
                 session_id: session.session_id,
@@ -112,7 +122,7 @@ impl Op for SessionTrace {
                 started_at: session.started_at.div_euclid(1000),
                 ended_at: session.ended_at.map(|at| at.div_euclid(1000)),
                 summary: session.summary,
-                prompts: turns.into_iter().map(TracedPrompt::new).collect(),
+                prompts: turns.into_iter().map(|turn| TracedPrompt::new(turn, &replaced)).collect(),
                 partial: shown >= limits::TRACE_ROWS_MAX,
                 answered_at: cx.now.div_euclid(1000),
             })
@@ -120,15 +130,41 @@ impl Op for SessionTrace {
     }
 }
 
+/// The statements of a session that a newer record may have replaced, with the session's project.
+fn statements(
+    rx: &Rx<'_>,
+    project: i64,
+    turns: &[Turn],
+) -> impl Iterator<Item = (i64, TalkStatement)> {
+    turns.iter().flat_map(move |turn| {
+        let id = turn.prompt.as_ref().map(|prompt| prompt.id);
+        let asked = turn.prompt.iter().map(move |prompt| {
+            let (at, kind) = (prompt.at, ObsType::UserPrompt);
+            TalkStatement::new(rx, (prompt.id, at), kind, id, &prompt.content)
+        });
+        let told = turn.observations.iter().map(move |seen| {
+            TalkStatement::new(rx, (seen.id, seen.at), seen.obs_type, id, &seen.content)
+        });
+        asked.chain(told).map(move |said| (project, said))
+    })
+}
+
+/// The note on a record that a newer one replaced.
+fn note(replaced: &HashMap<i64, i64>, id: i64) -> Option<String> {
+    replaced.get(&id).map(|newer| Note::ReplacedBy(*newer).text())
+}
+
 impl TracedPrompt {
-    fn new(turn: Turn) -> TracedPrompt {
+    fn new(turn: Turn, replaced: &HashMap<i64, i64>) -> TracedPrompt {
         let Turn { prompt, observations } = turn;
         let first = observations.first().map_or(0, |seen| seen.at.div_euclid(1000));
-        let observations: Vec<Traced> = observations.into_iter().map(Traced::new).collect();
+        let observations: Vec<Traced> =
+            observations.into_iter().map(|seen| Traced::new(seen, replaced)).collect();
         TracedPrompt {
             prompt_id: prompt.as_ref().map(|prompt| prompt.id),
             timestamp: prompt.as_ref().map_or(first, |prompt| prompt.at.div_euclid(1000)),
             source: prompt.as_ref().map_or("system", |prompt| prompt.source.word()).into(),
+            note: prompt.as_ref().and_then(|prompt| note(replaced, prompt.id)),
             content: prompt.map(|prompt| prompt.content),
             observation_count: observations.len(),
             observations,
@@ -137,8 +173,9 @@ impl TracedPrompt {
 }
 
 impl Traced {
-    fn new(seen: Step) -> Traced {
+    fn new(seen: Step, replaced: &HashMap<i64, i64>) -> Traced {
         Traced {
+            note: note(replaced, seen.id),
             id: seen.id,
             timestamp: seen.at.div_euclid(1000),
             obs_type: seen.obs_type,
@@ -166,7 +203,10 @@ impl Pretty for SessionTrace {
             lines.push(String::new());
             let age = show::age_and_date(prompt.timestamp, now);
             lines.push(match (&prompt.content, prompt.prompt_id) {
-                (Some(content), Some(id)) => format!("#{id} {age}: {}", show::line(content)),
+                (Some(content), Some(id)) => {
+                    let note = prompt.note.as_ref().map(|note| format!(" [{note}]"));
+                    format!("#{id} {age}: {}{}", show::line(content), note.unwrap_or_default())
+                }
                 _ => format!("{age}: the session itself"),
             });
             let table = show::records(prompt.observations.iter().map(Traced::row), now);
@@ -188,7 +228,7 @@ impl Traced {
             kind: self.obs_type.into(),
             project: "",
             text: &self.content_preview,
-            aside: None,
+            aside: self.note.clone(),
             is_pinned: self.is_pinned,
         }
     }

@@ -1,7 +1,7 @@
 //! The briefing under the name `nmem`, in the form of that specification: the user's last intents, then
 //! tables of records, of this project and of others.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use contract::{Candidate, Slot};
 use model::observation::ObsType;
@@ -12,6 +12,8 @@ use store::recent::{self, RecentQuery, Taken};
 use store::{observations, prompts};
 
 use super::{BriefingReader, has_failed};
+use crate::note::Note;
+use crate::replaced::{self, TalkStatement};
 use place::Scope;
 
 /// Rows of these projects and, if they are wanted, of the others.
@@ -36,22 +38,34 @@ impl BriefingReader<'_> {
     fn intents(&self, projects: &[i64]) -> Result<Vec<Candidate>, OpError> {
         let said = prompts::intents(self.rx, projects, None, 2 * limits::BRIEFING_INTENTS_MAX)?;
         let told = said.into_iter().filter(|prompt| self.is_of_another(&prompt.session_id));
-        Ok(told.take(limits::BRIEFING_INTENTS_MAX).map(|prompt| self.intent(&prompt)).collect())
+        let told: Vec<Prompt> = told.take(limits::BRIEFING_INTENTS_MAX).collect();
+        let statements = told.iter().map(|prompt| {
+            let (id, at, kind) = (prompt.id, prompt.at, ObsType::UserPrompt);
+            (
+                prompt.project_id,
+                TalkStatement::new(self.rx, (id, at), kind, Some(id), &prompt.content),
+            )
+        });
+        let replaced = replaced::replacing(self.rx, statements)?;
+        Ok(told.iter().map(|prompt| self.intent(prompt, &replaced)).collect())
     }
 
-    fn intent(&self, prompt: &Prompt) -> Candidate {
+    /// The row of a prompt; `replaced` has the records that replaced prompts, by their ids.
+    fn intent(&self, prompt: &Prompt, replaced: &HashMap<i64, i64>) -> Candidate {
         let count = prompt.actions;
         let actions = if count == 1 { "1 action".to_owned() } else { format!("{count} actions") };
         let said = text::one_line(&prompt.content, limits::BRIEFING_INTENT_CHARS);
         // A quotation mark in the prompt must not end the quotation.
         let said = said.replace('"', "'");
         let age = format!("[{}]", time::age(prompt.at, self.now));
+        let note = replaced.get(&prompt.id).map(|newer| Note::ReplacedBy(*newer).text());
+        let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
         Candidate {
             path: format!("obs://{}", prompt.id),
             stamp: prompt.at,
             score: rank::recency(prompt.at, self.now),
             reasons: vec![format!("asked for, and led to {actions}")],
-            cells: vec![age, format!("\"{said}\" → {actions}")],
+            cells: vec![age, format!("\"{said}\" → {actions}{note}")],
             labels: 1,
             pinned: prompt.is_pinned,
             ..Candidate::new(Slot::Intents)

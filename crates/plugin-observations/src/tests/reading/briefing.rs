@@ -74,6 +74,24 @@ fn intents_come_first_then_the_own_project_then_the_others_by_name() {
     assert_eq!(text(&world, json!({})), expected);
 }
 
+/// @briefing_nmem
+#[test]
+fn an_intent_that_a_newer_record_replaced_says_so() {
+    let world = World::new();
+    let old = "From now on the session timeout is 15 minutes.";
+    let new = "The session timeout is 60 minutes from now on, 15 was too short.";
+    for (session, ago, said) in [("s-1", 9 * HOUR, old), ("s-2", 2 * HOUR, new)] {
+        world.prompt((session, WEB), ago, said);
+        world.edit((session, WEB), ago, "/nowhere/web/a.rs", "Edit a.rs: one");
+    }
+    let shown = text(&world, json!({}));
+    let intents: Vec<&str> = shown.lines().filter(|line| line.contains(" → 1 action")).collect();
+    assert_eq!(intents.len(), 2, "{shown}");
+    assert!(intents[0].ends_with("→ 1 action"), "{shown}");
+    let note = format!("→ 1 action (replaced by #{})", world.id(new));
+    assert!(intents[1].ends_with(&note), "{shown}");
+}
+
 /// @briefing_nmem_of_others
 #[test]
 fn text_from_other_projects_is_bounded() {

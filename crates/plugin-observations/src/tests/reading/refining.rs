@@ -148,6 +148,11 @@ fn a_replaced_decision_is_marked_wherever_it_is_shown_and_the_newer_one_is_liste
     assert_eq!(of_old(&recent["results"]), Some(json!(replaced)), "{recent}");
     let around = world.ask("timeline", json!({ "anchor": new_id }));
     assert_eq!(of_old(&around["before"]), Some(json!(replaced)), "{around}");
+    let trace = world.ask("session_trace", json!({ "session_id": "s-1" }));
+    let said = trace["prompts"].as_array().unwrap();
+    let noted: Vec<_> = said.iter().filter(|prompt| !prompt["note"].is_null()).collect();
+    assert_eq!(noted.len(), 1, "{trace}");
+    assert_eq!((&noted[0]["prompt_id"], &noted[0]["note"]), (&json!(old_id), &json!(replaced)));
 }
 
 /// @search_newer_decision

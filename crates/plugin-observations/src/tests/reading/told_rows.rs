@@ -59,6 +59,30 @@ fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() 
 
 /// @briefing_decisions
 #[test]
+fn a_report_that_something_never_happens_is_no_decision() {
+    let world = World::new();
+    let old = "We decided: the worker acks each job of the mail queue after the mail was sent.";
+    let report = "the worker never acks, jobs of the mail queue drop after the deploy";
+    // What a session was about has a row without being a decision, so each has another task.
+    for (session, day, task, said) in
+        [("s-1", 9, "repair the header of the shop", old), ("s-2", 2, "sort the invoices", report)]
+    {
+        world.prompt((session, WEB), day * DAY, task);
+        world.edit((session, WEB), day * DAY, "/nowhere/web/a.rs", "Edit a.rs: one");
+        world.edit((session, WEB), day * DAY, "/nowhere/web/b.rs", "Edit b.rs: one");
+        world.prompt((session, WEB), day * DAY - HOUR, said);
+        world.answer((session, WEB), day * DAY - HOUR, "Looked at the queue.");
+    }
+    let found = world.ask("search", json!({ "query": "when does the worker ack a job" }));
+    assert!(found.to_string().contains(old) && !found.to_string().contains("replace"), "{found}");
+    let briefing = started(&world, ("s-3", WEB), "startup");
+    assert!(briefing.contains("decided: \"We decided: the worker acks"), "{briefing}");
+    assert!(!briefing.contains("decided: \"the worker never"), "{briefing}");
+    assert!(!briefing.contains("replace"), "{briefing}");
+}
+
+/// @briefing_decisions
+#[test]
 fn lines_of_sessions_say_which_decision_was_replaced_by_which() {
     let world = World::new();
     for (at, days) in [(S, 9), (NEXT, 2)] {
