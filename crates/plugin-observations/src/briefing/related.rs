@@ -14,7 +14,7 @@ use store::{observations, prompts};
 use text::query;
 
 use super::BriefingReader;
-use super::sections::commit;
+use super::sections::{commit, whole_decision};
 use super::topic::subject;
 
 pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
@@ -126,7 +126,7 @@ impl RelatedReader<'_> {
         let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
         let decided = prompt.as_ref().and_then(|prompt| {
             let sentence = text::decision(&prompt.content)?;
-            Some((prompt, text::line_of_words(sentence, limits::RELATED_CHARS)))
+            Some((prompt, text::line_of_words(sentence, limits::BRIEFING_DECISION_CHARS)))
         });
         let mut row = match (decided, &answer) {
             (Some((prompt, sentence)), Some(answer)) => {
@@ -147,9 +147,10 @@ impl RelatedReader<'_> {
         Ok(Some(row))
     }
 
-    /// The sentences of an answer that contain words of the prompt.
+    /// The sentences of an answer that contain words of the prompt, with a decision among them as a whole.
     fn gist(&self, answer: &Observation, max_chars: usize) -> String {
-        text::gist_about(&answer.content, self.said, max_chars)
+        let gist = text::gist_about(&answer.content, self.said, max_chars);
+        whole_decision(gist, &answer.content)
     }
 
     /// The text of a record, and the error of one that failed.

@@ -281,17 +281,20 @@ impl SectionWriter<'_> {
 
 /// A text as one line. A decision is not cut in the middle of a sentence: the line ends behind it.
 fn quoted_line(text: &str) -> String {
-    let most = limits::BRIEFING_TEXT_CHARS;
-    let line = text::line_of_words(text, most);
-    if !line.ends_with('…') {
-        return line;
-    }
-    let decided = text::decision(text).and_then(|one| Some((text.find(one)?, one)));
-    let Some((start, decided)) = decided else { return line };
-    let end = start + decided.len();
-    let is_cut = text[..start].chars().count() < most && text[..end].chars().count() >= most;
-    match is_cut {
-        true => text::line_of_words(decided, limits::BRIEFING_DECISION_CHARS),
+    whole_decision(text::line_of_words(text, limits::BRIEFING_TEXT_CHARS), text)
+}
+
+/// A line that quotes a part of a text; if it ends in the middle of the decision that the text states, the
+/// decision alone.
+pub(super) fn whole_decision(line: String, text: &str) -> String {
+    let Some(cut) = line.strip_suffix('…') else { return line };
+    let Some(decided) = text::decision(text) else { return line };
+    let decided = decided.replace("**", "");
+    let decided = text::line_of_words(&decided, limits::BRIEFING_DECISION_CHARS);
+    let starts = [0].into_iter().chain(cut.match_indices(' ').map(|(at, _)| at + 1));
+    let mut ends = starts.map(|at| &cut[at..]);
+    match ends.any(|end| decided.starts_with(end)) {
+        true => decided,
         false => line,
     }
 }

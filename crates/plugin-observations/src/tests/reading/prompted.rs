@@ -67,6 +67,23 @@ fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
 
 /// @briefing_at_prompts
 #[test]
+fn a_decision_is_shown_whole_in_prompts_and_in_answers() {
+    let decided = "We decided to compress the uploads of skiff with zstd level 3, because the                    level 9 that was tried in the spring took more time on the small machines of                    the harbour offices than the network saves there, and because the offices pay                    for the machines by the hour and not for the network, which is free.";
+    assert!(decided.chars().count() > 240);
+    let world = world_with(ON);
+    world.prompt(S, 5 * HOUR, decided);
+    let rows = block(&world, "which zstd level compresses the uploads of skiff?");
+    assert_eq!(rows, [row("user_prompt", decided)]);
+    let world = world_with(ON);
+    world.prompt(S, 5 * HOUR, "which zstd level compresses the uploads of skiff?");
+    let answer = format!("The notes of the spring say this. {decided} The notes end here.");
+    world.answer(S, 5 * HOUR - MINUTE, &answer);
+    let rows = block(&world, "compress the uploads of skiff with another zstd level");
+    assert_eq!(rows, [row("answer", decided)]);
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_preview_of_the_block_names_the_setting_that_is_off() {
     let shown = |world: &World, params: Value| world.shown("briefing", params);
     let prompt = json!({ "for": "prompt", "prompt": "which zstd level compresses the uploads?" });
