@@ -478,7 +478,7 @@ impl SearchParams {
             }
         });
         let others: Vec<Ranked> = others.into_iter().map(rank).collect();
-        self.refined(rx, filter, query, hits, (ranked, others))
+        self.refined(rx, (filter, own_session), query, hits, (ranked, others))
     }
 
     /// Removes the prompts of the caller's own session, which answer nothing.
@@ -497,7 +497,7 @@ impl SearchParams {
     fn refined(
         &self,
         rx: &Rx<'_>,
-        filter: &Filter<'_>,
+        (filter, own_session): (&Filter<'_>, Option<i64>),
         query: &Query,
         hits: Hits,
         (mut ranked, mut others): (Vec<Ranked>, Vec<Ranked>),
@@ -514,7 +514,8 @@ impl SearchParams {
             ranked = refine::fold(rx, ranked, &mut texts, |_| true)?;
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
-                ranked = turns::by_turns(rx, filter, (&hits, &self.query), ranked, &mut records)?;
+                let (scope, asked) = ((filter, own_session), (&hits, self.query.as_str()));
+                ranked = turns::by_turns(rx, scope, asked, ranked, &mut records)?;
                 // Answers and commits of turns that were not among the hits may say the same, too.
                 ranked = refine::fold(rx, ranked, &mut texts, |kind| {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)

@@ -26,9 +26,17 @@ const COMMIT_OF_BEST: f64 = 0.65;
 const WANTED_COMMIT_OF_BEST: f64 = 1.17;
 /// The best turns whose answer and commit take part; each costs a few reads.
 const OUTCOME_TURNS: usize = 12;
-/// An answer of fewer characters seldom says more than that something is done.
+/// An answer where the question asks for a reason.
+const WANTED_ANSWER_OF_BEST: f64 = 1.2;
+/// The best record of a turn that has the kind the question names counts at least this much of the turn's best hit.
+const WANTED_OF_BEST: f64 = 1.1;
+/// The prompt of a turn that has neither: nothing else says what its actions were for.
+const TASK_OF_BEST: f64 = 0.8;
+/// An answer of fewer characters seldom says more than that something is done, unless it has this share of the
+/// question's words.
 const SHORT_ANSWER_CHARS: usize = 200;
 const SHORT_ANSWER: f64 = 0.7;
+const SHORT_ANSWER_WORDS: f64 = 0.3;
 /// An edit of a comment is seldom the wanted hit.
 const COMMENT_EDIT: f64 = 0.5;
 const COMMENTS: [&str; 8] = ["//", "# ", "/*", "* ", "-- ", "<!--", "\"\"\"", ";;"];
@@ -46,8 +54,16 @@ const ASKED_AGAIN_CHARS: usize = 300;
 const NEXT_OF_SESSION: f64 = 0.95;
 /// The newest turn gains this over an old one that matches as well, beside what recency counts before.
 const NEWER_TURN: f64 = 0.12;
-/// A record of the kind that the question names counts so much more.
+/// A record of the kind that the question names counts so much more, and one of another kind no more than this.
 const WANTED_KIND: f64 = 1.4;
+const OTHER_KIND_MAX: f64 = 1.0;
+/// If the question quotes an error, the record of the error counts so much: it says nothing that the question does
+/// not say.
+const QUOTED_ERROR: f64 = 0.8;
+/// Ends of words that name an error.
+const ERROR_WORDS: [&str; 6] = ["error", "exception", "warning", "panicked", "fatal", "traceback"];
+/// The kinds of records that tell how an error was fixed.
+const FIXES: [ObsType; 3] = [ObsType::GitCommit, ObsType::FileEdit, ObsType::Answer];
 
 /// Words of a question that ask for a kind of record: a change, a commit, a command, a file, an error or an
 /// explanation.
@@ -90,8 +106,17 @@ fn gives_way(record: &Observation, asks_again: bool, wants_outcome: bool) -> boo
         && (asks_again || asks(said) || (wants_outcome && !decides(said) && !updates(said)))
 }
 
+/// Whether a question is, or contains, the message of an error: `ValueError: …`, `a.ts(9,2): error TS2345: …`.
+fn quotes_error(question: &str) -> bool {
+    let names = |word: &str| ERROR_WORDS.iter().any(|end| word.to_lowercase().ends_with(end));
+    question.contains(": ") && text::words::words(question).any(|(_, word)| names(word))
+}
+
 /// The kinds of record that a question names.
 fn wanted_kinds(question: &str) -> Vec<ObsType> {
+    if quotes_error(question) {
+        return FIXES.to_vec();
+    }
     let words: Vec<String> = text::words::words(question).map(|(_, w)| w.to_lowercase()).collect();
     let line = format!(" {} ", words.join(" "));
     let named = WANTED
@@ -100,9 +125,9 @@ fn wanted_kinds(question: &str) -> Vec<ObsType> {
     named.flat_map(|(_, kinds)| kinds.iter().copied()).collect()
 }
 
-/// How much a record says, by its kind and its text, against the others of its turn. Tuned on the
-/// simulated weeks of work; read-only actions and questions say least.
-fn telling(record: &Observation) -> f64 {
+/// How much a record says, by its kind, its text and the share of the question's words in it, against the others of
+/// its turn. Tuned on the simulated weeks of work; read-only actions and questions say least.
+fn telling(record: &Observation, share: f64) -> f64 {
     use ObsType as O;
     let content = record.content.as_str();
     match record.obs_type.kind() {
@@ -120,7 +145,7 @@ fn telling(record: &Observation) -> f64 {
         O::FileEdit | O::FileWrite if edits_comment(content) => 0.9 * COMMENT_EDIT,
         O::FileEdit | O::FileWrite => 0.9,
         O::GitCommit | O::Marker => 1.3,
-        O::Answer => 1.1 * brevity(content),
+        O::Answer => 1.1 * brevity(content, share),
         _ => 1.0,
     }
 }
@@ -146,14 +171,15 @@ fn only_looks(record: &Observation) -> bool {
         && agents::is_read_only(&record.content)
 }
 
-fn brevity(answer: &str) -> f64 {
+fn brevity(answer: &str, share: f64) -> f64 {
     let is_short = answer.chars().nth(SHORT_ANSWER_CHARS).is_none();
-    if is_short { SHORT_ANSWER } else { 1.0 }
+    if is_short && share < SHORT_ANSWER_WORDS { SHORT_ANSWER } else { 1.0 }
 }
 
 fn edits_comment(content: &str) -> bool {
-    let line = content.split_once(": ").map_or("", |(_, line)| line.trim_start());
-    COMMENTS.iter().any(|sign| line.starts_with(sign))
+    let lines = content.split_once(": ").map_or("", |(_, lines)| lines);
+    let is_comment = |line: &str| COMMENTS.iter().any(|sign| line.trim_start().starts_with(sign));
+    lines.split('⏎').all(is_comment)
 }
 
 /// The hits of one turn.
@@ -181,7 +207,7 @@ struct Weighed {
 /// turns with them.
 pub(super) fn by_turns(
     rx: &Rx<'_>,
-    filter: &Filter<'_>,
+    (filter, own_session): (&Filter<'_>, Option<i64>),
     (hits, question): (&Hits, &str),
     mut ranked: Vec<Ranked>,
     records: &mut RecordsRead,
@@ -193,7 +219,11 @@ pub(super) fn by_turns(
     let mut turns: Vec<Turn> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
     let ranked = refine::fold_failures(ranked, records);
-    let kinds = KindWeights { wanted: wanted_kinds(question), work: share_of_work(&ranked) };
+    let kinds = KindWeights {
+        wanted: wanted_kinds(question),
+        quotes_error: quotes_error(question),
+        work: share_of_work(&ranked),
+    };
     let wants_outcome = kinds.work > 0.0 && wants_outcome(question, &kinds.wanted);
     for one in ranked {
         let record = records.get(one.hit.id);
@@ -203,13 +233,11 @@ pub(super) fn by_turns(
             turns.push(Turn { id: turn, ..Turn::default() });
             turns.len() - 1
         });
-        let mut score = one.first * kinds.count(record.map_or(1.0, telling));
-        score *= 1.0 + NEWER_TURN * kinds.work * one.score.recency;
-        if kinds.wanted.contains(&one.hit.kind.obs_type()) && !record.is_some_and(only_looks) {
-            score *= WANTED_KIND;
-        }
         let terms = records.terms(rx, hits, one.hit.id)?;
         let record = records.get(one.hit.id);
+        let share = hits.evidence.share(terms);
+        let mut score = one.first * record.map_or(1.0, |record| kinds.weight(record, share));
+        score *= 1.0 + NEWER_TURN * kinds.work * one.score.recency;
         if let Some(turn) = turns.get_mut(place) {
             // The answer to a prompt that asks the same counts as much as that prompt would.
             turn.best = turn.best.max(score);
@@ -228,7 +256,7 @@ pub(super) fn by_turns(
     }
     turns.sort_by(|a, b| b.best.total_cmp(&a.best));
     let best = turns.len().min(OUTCOME_TURNS);
-    let outcomes = Outcomes { rx, filter, hits, kinds: &kinds, records };
+    let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
     let mut first = in_order(hits, turns);
     first.extend(behind);
@@ -239,6 +267,8 @@ pub(super) fn by_turns(
 struct KindWeights {
     /// The kinds that it names.
     wanted: Vec<ObsType>,
+    /// Whether it quotes an error.
+    quotes_error: bool,
     /// From 0 to 1: 1 where enough of the hits are actions, and 0 where there is only talk.
     work: f64,
 }
@@ -247,6 +277,22 @@ impl KindWeights {
     /// The weight of a record, given its weight where there is work.
     fn count(&self, telling: f64) -> f64 {
         telling.powf(self.work)
+    }
+
+    /// Whether the question names the kind of a record. A command that only looks at something is no answer.
+    fn wants(&self, record: &Observation) -> bool {
+        self.wanted.contains(&record.obs_type.kind()) && !only_looks(record)
+    }
+
+    /// The weight of a record that has this share of the question's words.
+    fn weight(&self, record: &Observation, share: f64) -> f64 {
+        let telling = telling(record, share);
+        if self.wants(record) {
+            return self.count(telling) * WANTED_KIND;
+        }
+        let most = if self.wanted.is_empty() { f64::MAX } else { OTHER_KIND_MAX };
+        let is_quoted = self.quotes_error && record.obs_type == ObsType::CommandError;
+        self.count(telling.min(most)) * if is_quoted { QUOTED_ERROR } else { 1.0 }
     }
 }
 
@@ -270,10 +316,12 @@ pub(super) fn turn_of(record: &Observation) -> Option<i64> {
     }
 }
 
-/// Finds the answers and the last commits of turns.
+/// Finds the answers and the last commits of turns, and the prompts of turns that have neither.
 struct Outcomes<'o, 'r> {
     rx: &'o Rx<'r>,
     filter: &'o Filter<'o>,
+    /// The prompts of the caller's own session answer nothing.
+    own_session: Option<i64>,
     hits: &'o Hits,
     kinds: &'o KindWeights,
     records: &'o mut RecordsRead,
@@ -283,24 +331,32 @@ impl Outcomes<'_, '_> {
     /// Adds the outcomes of these turns to their hits, unless they are among them, and lets them count for what
     /// the turn is about. So do the prompts.
     fn add_to(self, turns: &mut [Turn], behind: &mut Vec<Ranked>) -> Result<(), OpError> {
-        let Outcomes { rx, filter, hits, kinds, records } = self;
-        let mut outcomes: Vec<Vec<(i64, Note)>> = Vec::with_capacity(turns.len());
+        let Outcomes { rx, filter, own_session, hits, kinds, records } = self;
+        let mut outcomes: Vec<Vec<(i64, Option<Note>)>> = Vec::with_capacity(turns.len());
         for turn in turns.iter() {
             let mut answer = None;
             for prompt in [Some(turn.id), turn.asked_first].into_iter().flatten() {
                 if answer.is_none() {
                     let id = prompts::answer_to(rx, prompt)?;
-                    answer = id.map(|id| (id, Note::Answers(prompt)));
+                    answer = id.map(|id| (id, Some(Note::Answers(prompt))));
                 }
             }
-            let commit = prompts::commit_of(rx, turn.id)?.map(|id| (id, Note::CameOf(turn.id)));
-            outcomes.push(answer.into_iter().chain(commit).collect());
+            let commit = prompts::commit_of(rx, turn.id)?;
+            let commit = commit.map(|id| (id, Some(Note::CameOf(turn.id))));
+            // A question without an answer tells nothing.
+            let prompt = records.read(rx, turn.id)?;
+            let sets_task = prompt.is_some_and(|prompt| !text::decisions::asks(&prompt.content));
+            let is_hit = turn.hits.iter().any(|one| one.ranked.hit.id == turn.id);
+            let wants_task = answer.or(commit).is_none() && sets_task && !is_hit;
+            let task = wants_task.then_some((turn.id, None));
+            outcomes.push(answer.into_iter().chain(commit).chain(task).collect());
         }
         let is_hit =
             |id: i64| turns.iter().flat_map(|turn| &turn.hits).any(|one| one.ranked.hit.id == id);
         let missing: Vec<i64> =
             outcomes.iter().flatten().map(|(id, _)| *id).filter(|id| !is_hit(*id)).collect();
         let mut found = search::admitted(rx, filter, &missing)?;
+        found.retain(|_, hit| hit.kind != ObsType::UserPrompt || own_session != Some(hit.session));
         // A hit that was found further behind keeps its score.
         behind.retain(|one| match found.get_mut(&one.hit.id) {
             Some(hit) => {
@@ -311,6 +367,10 @@ impl Outcomes<'_, '_> {
         });
         let wants_commit = kinds.wanted.contains(&ObsType::GitCommit);
         let of_best = if wants_commit { WANTED_COMMIT_OF_BEST } else { COMMIT_OF_BEST };
+        // Where there is only talk, a prompt may tell as much as an answer.
+        let has_work = kinds.work > 0.0;
+        let wants_answer = has_work && kinds.wanted.contains(&ObsType::Answer);
+        let answer_of_best = if wants_answer { WANTED_ANSWER_OF_BEST } else { ANSWER_OF_BEST };
         for (turn, outcomes) in turns.iter_mut().zip(outcomes) {
             let asked = records.terms(rx, hits, turn.id)?;
             turn.terms = turn.terms.or(asked);
@@ -319,50 +379,68 @@ impl Outcomes<'_, '_> {
             for (id, note) in outcomes {
                 let terms = records.terms(rx, hits, id)?;
                 let outcome = match note {
-                    Note::Answers(_) => {
-                        let said = records.get(id).filter(|_| !asks);
+                    Some(Note::Answers(_)) => {
                         // A short answer to a question is still an answer; after a task it only says that it is done.
-                        let brevity = said.map_or(1.0, |said| brevity(&said.content));
-                        let score = turn.best * ANSWER_OF_BEST * kinds.count(brevity);
+                        let said = records.get(id).filter(|_| !asks && !wants_answer);
+                        let share = hits.evidence.share(terms);
+                        let brevity = said.map_or(1.0, |said| brevity(&said.content, share));
+                        let score = turn.best * answer_of_best * kinds.count(brevity);
                         // It is about the words of the question that it answers.
                         let terms = if asks { terms.or(asked) } else { terms };
                         TurnOutcome { id, note, score, terms }
                     }
-                    _ => TurnOutcome { id, note, score: turn.best * of_best, terms },
+                    Some(_) => TurnOutcome { id, note, score: turn.best * of_best, terms },
+                    None => TurnOutcome { id, note, score: turn.best * TASK_OF_BEST, terms },
                 };
                 turn.add(outcome, found.remove(&id));
+            }
+            if has_work {
+                turn.prefer(|id| records.get(id).is_some_and(|record| kinds.wants(record)));
             }
         }
         Ok(())
     }
 }
 
-/// The answer or the last commit of a turn, and what it counts.
+/// The answer or the last commit of a turn, or its prompt without a note, and what it counts.
 struct TurnOutcome {
     id: i64,
-    note: Note,
+    note: Option<Note>,
     score: f64,
     terms: TermSet,
 }
 
 impl Turn {
+    /// Lets the best hit of each wanted kind count as the best hit of the turn and a little more: the turn is about the
+    /// question, and this is the record of it that was asked for.
+    fn prefer(&mut self, is_wanted: impl Fn(i64) -> bool) {
+        let mut best: HashMap<ObsType, usize> = HashMap::new();
+        for (place, one) in self.hits.iter().enumerate() {
+            let score = |at: &usize| self.hits.get(*at).map_or(0.0, |one| one.score);
+            let kind = one.ranked.hit.kind.obs_type();
+            if is_wanted(one.ranked.hit.id)
+                && best.get(&kind).is_none_or(|at| score(at) < one.score)
+            {
+                best.insert(kind, place);
+            }
+        }
+        for place in best.into_values() {
+            if let Some(one) = self.hits.get_mut(place) {
+                one.score = one.score.max(self.best * WANTED_OF_BEST);
+            }
+        }
+    }
+
     /// Adds an outcome to the hits; `hit` is given where it is not yet among them and the filter admits it.
     fn add(&mut self, outcome: TurnOutcome, hit: Option<Hit>) {
         let TurnOutcome { id, note, score, terms } = outcome;
         if let Some(known) = self.hits.iter_mut().find(|one| one.ranked.hit.id == id) {
             known.score = known.score.max(score);
             known.terms = terms;
-            known.ranked.note = known.ranked.note.or(Some(note));
+            known.ranked.note = known.ranked.note.or(note);
         } else if let (Some(beside), Some(hit)) = (self.hits.first().map(|one| one.ranked), hit) {
             self.terms = self.terms.or(terms);
-            let ranked = Ranked {
-                hit,
-                note: Some(note),
-                count: 1,
-                oldest: hit.id,
-                named: Named::No,
-                ..beside
-            };
+            let ranked = Ranked { hit, note, count: 1, oldest: hit.id, named: Named::No, ..beside };
             self.hits.push(Weighed { ranked, score, terms, gives_way: false });
         }
     }
@@ -424,6 +502,8 @@ mod tests {
         assert!(edits_comment("Edit a.py: # note"));
         assert!(!edits_comment("Edit src/a.rs: const A: u8 = 1; // one"));
         assert!(!edits_comment("Edit src/a.rs: #[arg(long)]"));
+        assert!(edits_comment("Edit src/a.rs: // old ⏎ // and new"));
+        assert!(!edits_comment("Edit src/a.rs: /// Seconds. ⏎ pub grace: u64,"));
         assert!(!edits_comment("Write src/a.rs"));
     }
 
@@ -432,6 +512,9 @@ mod tests {
         assert_eq!(wanted_kinds("Which commit sped it up?"), [ObsType::GitCommit]);
         assert_eq!(wanted_kinds("how do I deploy a preview"), [ObsType::Command]);
         assert_eq!(wanted_kinds("why no captcha"), [ObsType::Answer]);
+        assert_eq!(wanted_kinds("which error did the build print"), [ObsType::CommandError]);
+        assert_eq!(wanted_kinds("ValueError: Table schema does not match"), FIXES);
+        assert_eq!(wanted_kinds("a.ts(9,2): error TS2345: not assignable"), FIXES);
         assert!(wanted_kinds("committed batch size").is_empty());
     }
 }
