@@ -504,7 +504,7 @@ impl SearchParams {
     ) -> Result<Found, OpError> {
         let first: Vec<Hit> =
             ranked.iter().take(limits::EVIDENCE_HITS).map(|one| one.hit).collect();
-        let merely_similar = self.diverse
+        let mut merely_similar = self.diverse
             && self.order_by != OrderBy::Recent
             && !first.is_empty()
             && !hits.is_answered(rx, query, &first)?;
@@ -515,7 +515,9 @@ impl SearchParams {
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
                 let (scope, asked) = ((filter, own_session), (&hits, self.query.as_str()));
-                ranked = turns::by_turns(rx, scope, asked, ranked, &mut records)?;
+                let is_answered;
+                (ranked, is_answered) = turns::by_turns(rx, scope, asked, ranked, &mut records)?;
+                merely_similar &= !is_answered;
                 // Answers and commits of turns that were not among the hits may say the same, too.
                 ranked = refine::fold(rx, ranked, &mut texts, |kind| {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)

@@ -191,6 +191,8 @@ struct Turn {
     asked_first: Option<i64>,
     best: f64,
     terms: TermSet,
+    /// The highest cosine among those of its hits that may be evidence of an answer; 0 if none may.
+    meaning: f64,
     hits: Vec<Weighed>,
 }
 
@@ -204,14 +206,15 @@ struct Weighed {
 }
 
 /// Puts the first hits of a question in order by their turns, and lists the answers and commits of these
-/// turns with them.
+/// turns with them. Also says whether one of the best turns as a whole is a likely answer: the words of a question are
+/// spread over the prompt, the answer and the commit.
 pub(super) fn by_turns(
     rx: &Rx<'_>,
     (filter, own_session): (&Filter<'_>, Option<i64>),
     (hits, question): (&Hits, &str),
     mut ranked: Vec<Ranked>,
     records: &mut RecordsRead,
-) -> Result<Vec<Ranked>, OpError> {
+) -> Result<(Vec<Ranked>, bool), OpError> {
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
     for one in &ranked {
         records.read_hit(rx, one.hit)?;
@@ -225,7 +228,7 @@ pub(super) fn by_turns(
         work: share_of_work(&ranked),
     };
     let wants_outcome = kinds.work > 0.0 && wants_outcome(question, &kinds.wanted);
-    for one in ranked {
+    for (rank, one) in ranked.into_iter().enumerate() {
         let record = records.get(one.hit.id);
         // A record without a turn, such as a summary, is one of its own.
         let turn = record.and_then(turn_of).unwrap_or(one.hit.id);
@@ -242,6 +245,9 @@ pub(super) fn by_turns(
             // The answer to a prompt that asks the same counts as much as that prompt would.
             turn.best = turn.best.max(score);
             turn.terms = turn.terms.or(terms);
+            if rank < limits::EVIDENCE_HITS {
+                turn.meaning = turn.meaning.max(one.hit.meaning);
+            }
             let asks_again = record.is_some_and(|record| asks_again(record, hits));
             if asks_again {
                 score *= ASKED_AGAIN;
@@ -258,9 +264,12 @@ pub(super) fn by_turns(
     let best = turns.len().min(OUTCOME_TURNS);
     let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
+    let is_likely =
+        |turn: &Turn| turn.meaning > 0.0 && hits.evidence.is_enough(turn.terms, turn.meaning);
+    let is_answered = turns.iter().take(best).any(is_likely);
     let mut first = in_order(hits, turns);
     first.extend(behind);
-    Ok(first)
+    Ok((first, is_answered))
 }
 
 /// How much the kinds of records count for a question.

@@ -110,6 +110,11 @@ impl Evidence {
         let has: f64 = terms.map(|(_, (_, weight))| weight).sum();
         if total > 0.0 { has / total } else { 0.0 }
     }
+
+    /// Whether these terms and this cosine together make an answer likely.
+    pub fn is_enough(&self, terms: TermSet, meaning: f64) -> bool {
+        self.share(terms) + meaning >= self.least
+    }
 }
 
 impl Hits {
@@ -135,16 +140,15 @@ impl Hits {
 
     /// Whether a hit has enough of the words and is near enough in meaning.
     pub fn is_supported(&self, rx: &Rx<'_>, hit: &Hit) -> Result<bool, OpError> {
-        let Evidence { weights, least } = &self.evidence;
         // Where no word of the query was found, hits have words that begin alike.
         if self.query.form != Form::AnyTerm {
             return Ok(false);
         }
         // A query of small words only cannot be judged.
-        if hit.exact || weights.is_empty() {
+        if hit.exact || self.evidence.weights.is_empty() {
             return Ok(true);
         }
-        Ok(self.evidence.share(self.terms_of(rx, hit.id)?) + hit.meaning >= *least)
+        Ok(self.evidence.is_enough(self.terms_of(rx, hit.id)?, hit.meaning))
     }
 }
 

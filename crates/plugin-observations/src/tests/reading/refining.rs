@@ -492,6 +492,31 @@ fn asked_why_or_how_search_lists_the_answer_before_the_prompt_that_set_the_task(
 
 /// @search_honest_nothing
 #[test]
+fn a_turn_whose_prompt_and_answer_have_the_words_together_is_a_likely_answer() {
+    let asked = "The berth map flickers when somebody zooms in Safari. Find out why.";
+    let told = "An inline callback remounts the canvas with every render; it has a stable \
+                reference now.";
+    let other = ("Please shorten the start of the router.", "It reads the certificates twice.");
+    let query = "did the berth map remount its canvas in the browser of the customers?";
+    for (turns, is_likely) in
+        [([(asked, told), other], true), ([(asked, other.1), (other.0, told)], false)]
+    {
+        let world = World::new();
+        for number in 0..30 {
+            let text = format!("run the nightly import of meter file{number} and check the report");
+            world.command((&format!("f-{number}"), WEB), number * HOUR, &text);
+        }
+        for (session, (prompt, reply)) in ["s-1", "s-2"].into_iter().zip(turns) {
+            world.prompt((session, WEB), 9 * HOUR, prompt);
+            answer(&world, (session, WEB), 8 * HOUR, reply);
+        }
+        let found = world.ask("search", json!({ "query": query }));
+        assert_eq!(found["merely_similar"].is_null(), is_likely, "{found}");
+    }
+}
+
+/// @search_honest_nothing
+#[test]
 fn a_question_about_something_that_never_happened_gets_few_hits_and_they_say_so() {
     let world = World::new();
     for number in 0..30 {
