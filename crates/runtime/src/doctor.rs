@@ -246,3 +246,93 @@ fn database(inner: &RuntimeInner, health: Health) -> DoctorCheck {
         "Restart the daemon: it moves a damaged file aside and continues with the readable part.";
     DoctorCheck::new("database", CheckResult::Fail, format!("{path}: {problem}"), hint)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn health() -> Health {
+        Health {
+            path: PathBuf::from("/db"),
+            integrity: Integrity::Sound,
+            damaged: DamagedRows::default(),
+            index_damage: None,
+            foreign_objects: Vec::new(),
+            schema_version: Some(1),
+            db_bytes: 0,
+            wal_bytes: 0,
+            pages: 0,
+            free_pages: 0,
+            set_aside: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// A damaged row; `of_records` says whether it is a record, which has to be purged.
+    fn row(table: &str, id: i64, of_records: bool) -> DamagedRow {
+        let (table, columns) = (table.to_owned(), vec!["text".to_owned()]);
+        DamagedRow { table, id, columns, is_repairable: false, of_records }
+    }
+
+    #[test]
+    fn damaged_rows_are_named_with_the_command_that_helps() {
+        assert!(damaged(&health()).is_none());
+        let found = |count, rows: Vec<DamagedRow>| {
+            let check = damaged(&Health { damaged: DamagedRows { count, rows }, ..health() });
+            let check = check.unwrap();
+            assert!(!check.is_fine());
+            (check.detail, check.hint.unwrap())
+        };
+        let (detail, hint) = found(1, vec![row("prompts", 7, true)]);
+        assert_eq!(detail, "1 row is damaged: prompts 7 (text)");
+        assert!(
+            hint.contains("rekindle purge --id 7 --confirm") && !hint.contains("--fix"),
+            "{hint}"
+        );
+        let (detail, hint) = found(9, vec![row("prompts", 7, true), row("projects", 2, false)]);
+        assert_eq!(detail, "9 rows are damaged: prompts 7 (text), projects 2 (text), …");
+        assert!(hint.contains("--id 7 --confirm") && hint.contains("doctor --fix"), "{hint}");
+        let (_, hint) = found(1, vec![row("projects", 2, false)]);
+        assert!(!hint.contains("purge") && hint.contains("doctor --fix"), "{hint}");
+    }
+
+    #[test]
+    fn a_damaged_index_and_foreign_objects_are_reported() {
+        assert!(index(&health()).is_none() && foreign_objects(&health()).is_none());
+        let broken = index(&Health { index_damage: Some("no rows".into()), ..health() }).unwrap();
+        assert!(!broken.is_fine() && broken.detail.ends_with("is damaged: no rows"));
+        let objects = |count: usize| {
+            let foreign = (0..count).map(|number| format!("table t{number}")).collect();
+            foreign_objects(&Health { foreign_objects: foreign, ..health() }).unwrap()
+        };
+        assert!(objects(1).is_fine());
+        assert!(objects(5).detail.ends_with(": table t0, table t1, table t2, table t3, table t4"));
+        assert!(objects(6).detail.ends_with("table t4, …"));
+    }
+
+    #[test]
+    fn held_and_foreign_events_are_named_up_to_five() {
+        let held_events = |count: usize| {
+            let names = (0..count).map(|number| format!("{number}.json")).collect();
+            held(&SpoolContents { held: names, ..SpoolContents::default() })
+                .map(|check| check.detail)
+        };
+        assert_eq!(held_events(0), None);
+        let one = "1 event could not be stored and will be tried again: 0.json";
+        assert_eq!(held_events(1).as_deref(), Some(one));
+        assert!(held_events(5).unwrap().ends_with("3.json, 4.json"));
+        assert!(held_events(6).unwrap().ends_with("4.json, …"));
+        let of_others = |count: usize| {
+            let paths = (0..count).map(|number| PathBuf::from(format!("/s/{number}"))).collect();
+            foreign(&SpoolContents { foreign: paths, ..SpoolContents::default() })
+                .map(|check| check.detail)
+        };
+        assert_eq!(of_others(0), None);
+        let one = "1 file in the spool belongs to another user and is not read: /s/0";
+        assert_eq!(of_others(1).as_deref(), Some(one));
+        let two = "2 files in the spool belong to another user and are not read: /s/0, /s/1";
+        assert_eq!(of_others(2).as_deref(), Some(two));
+    }
+}

@@ -217,4 +217,45 @@ mod tests {
         assert!(written().ends_with("de"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
+
+    #[test]
+    fn a_log_keeps_lines_up_to_its_level_with_their_word() {
+        let folder = std::env::temp_dir().join(format!("rekindle-levels-{}", std::process::id()));
+        let all = ["error", "warn", "info", "debug"];
+        let levels = all.map(|word| Level::parse(word).unwrap());
+        assert!(levels.is_sorted());
+        assert_eq!(Level::parse("loud"), None);
+        for (number, level) in levels.into_iter().enumerate() {
+            let path = folder.join(all[number]).join("daemon.log");
+            let log = Log::to_file(&path, level);
+            log.error("t", format_args!("e"));
+            log.warn("t", format_args!("w"));
+            log.info("t", format_args!("i"));
+            log.debug("t", format_args!("d"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let kept: Vec<&str> =
+                text.lines().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+            let expected = ["ERROR t: e", "WARN t: w", "INFO t: i", "DEBUG t: d"];
+            assert_eq!(kept, expected[..=number]);
+            assert!(levels.iter().all(|other| log.keeps(*other) == (*other <= level)));
+            assert!(!Log::none().keeps(level), "there is no file");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_log_goes_on_in_the_file_that_is_there_and_counts_its_bytes() {
+        let folder = std::env::temp_dir().join(format!("rekindle-goes-on-{}", std::process::id()));
+        let path = folder.join("daemon.log");
+        std::fs::create_dir_all(&folder).unwrap();
+        let before = "x".repeat(usize::try_from(limits::LOG_BYTES_MAX).unwrap() - 100);
+        std::fs::write(&path, &before).unwrap();
+        let log = Log::to_file(&path, Level::Info);
+        log.info("t", format_args!("short"));
+        assert!(std::fs::read_to_string(&path).unwrap().ends_with("short\n"));
+        assert!(!folder.join("daemon.log.1").exists());
+        log.info("t", format_args!("{}", "y".repeat(100)));
+        assert!(folder.join("daemon.log.1").exists(), "the file was full");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -98,3 +98,93 @@ fn work(shared: &PoolShared) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn jobs_run_side_by_side_on_as_many_threads_as_allowed() {
+        let pool = Pool::new();
+        let (started, starts) = mpsc::channel();
+        let gates: Vec<mpsc::Sender<()>> = (0..=limits::POOL_THREADS)
+            .map(|number| {
+                let (gate, closed) = mpsc::channel::<()>();
+                let started = started.clone();
+                pool.run(Box::new(move |admitted| {
+                    assert!(admitted.is_ok());
+                    started.send(number).unwrap();
+                    let _ = closed.recv();
+                }));
+                gate
+            })
+            .collect();
+        let mut running: Vec<usize> =
+            (0..limits::POOL_THREADS).map(|_| starts.recv_timeout(SOON).unwrap()).collect();
+        running.sort_unstable();
+        assert_eq!(running, (0..limits::POOL_THREADS).collect::<Vec<_>>());
+        assert_eq!(pool.shared.lock().queue.len(), 1, "the last one waits for a thread");
+        drop(gates);
+        assert_eq!(starts.recv_timeout(SOON), Ok(limits::POOL_THREADS));
+    }
+
+    #[test]
+    fn an_idle_thread_takes_the_next_job() {
+        let pool = Pool::new();
+        let (done, ends) = mpsc::channel();
+        for _ in 0..3 {
+            let done = done.clone();
+            pool.run(Box::new(move |_| done.send(()).unwrap()));
+            ends.recv_timeout(SOON).unwrap();
+            while pool.shared.lock().idle == 0 {
+                std::thread::yield_now();
+            }
+        }
+        assert_eq!(pool.shared.lock().threads, 1);
+    }
+
+    #[test]
+    fn a_job_beyond_the_queue_is_refused_at_once() {
+        let pool = Pool::new();
+        let (gate, closed) = mpsc::channel::<()>();
+        let closed = Arc::new(Mutex::new(closed));
+        let (started, starts) = mpsc::channel();
+        for _ in 0..limits::POOL_THREADS {
+            let (closed, started) = (Arc::clone(&closed), started.clone());
+            pool.run(Box::new(move |_| {
+                started.send(()).unwrap();
+                let _ = closed.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            }));
+        }
+        (0..limits::POOL_THREADS).for_each(|_| starts.recv_timeout(SOON).unwrap());
+        (0..limits::POOL_QUEUE_MAX).for_each(|_| pool.run(Box::new(drop)));
+        let (refused, refusals) = mpsc::channel();
+        pool.run(Box::new(move |admitted| refused.send(admitted).unwrap()));
+        let error = refusals.try_recv().unwrap().unwrap_err();
+        assert!(error.message.contains("4096 calls are waiting"), "{}", error.message);
+        drop(gate);
+    }
+
+    #[test]
+    fn a_dropped_pool_ends_its_threads_after_the_last_job() {
+        let pool = Pool::new();
+        let (done, ends) = mpsc::channel();
+        let shared = Arc::downgrade(&pool.shared);
+        (0..10).for_each(|number| {
+            let done = done.clone();
+            pool.run(Box::new(move |_| done.send(number).unwrap()));
+        });
+        drop((pool, done));
+        assert_eq!(ends.iter().count(), 10);
+        let until = std::time::Instant::now() + SOON;
+        while shared.strong_count() > 0 {
+            assert!(std::time::Instant::now() < until, "the threads end");
+            std::thread::yield_now();
+        }
+    }
+}

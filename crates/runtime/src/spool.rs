@@ -151,12 +151,8 @@ impl Spool {
     }
 
     pub(crate) fn waiting(&self) -> SpoolContents {
-        let count = |folder: &Path| {
-            std::fs::read_dir(folder)
-                .map_or(0, |entries| entries.flatten().filter(|e| is_event(&e.path())).count())
-        };
+        let unreadable = files(&self.folders.each_ref().map(|dir| dir.join("unreadable"))).len();
         let files = files(&self.folders);
-        let unreadable = self.folders.iter().map(|folder| count(&folder.join("unreadable"))).sum();
         let name =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut held: Vec<String> = Vec::new();
@@ -493,5 +489,160 @@ mod tests {
         assert_eq!(wait(&spool), Some(limits::SPOOL_HELD_MIN * 2));
         (0..40).for_each(|_| spool.hold(path, &error));
         assert_eq!(wait(&spool), Some(limits::SPOOL_HELD_MAX));
+    }
+
+    /// A spool of two directories that this user owns.
+    struct TwoFolders(PathBuf);
+
+    impl Drop for TwoFolders {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    impl TwoFolders {
+        fn new(name: &str) -> TwoFolders {
+            let dir =
+                std::env::temp_dir().join(format!("rekindle-spool-{}-{name}", std::process::id()));
+            std::fs::create_dir_all(dir.join("a")).unwrap();
+            std::fs::create_dir_all(dir.join("b")).unwrap();
+            TwoFolders(dir)
+        }
+
+        fn spool(&self) -> Spool {
+            let user = std::fs::metadata(&self.0).unwrap().uid();
+            Spool::new([self.0.join("a"), self.0.join("b")], user)
+        }
+
+        fn write(&self, name: &str, text: &str) -> PathBuf {
+            std::fs::write(self.0.join(name), text).unwrap();
+            self.0.join(name)
+        }
+
+        /// Makes a file or directory look as if it changed so long ago.
+        fn age(&self, name: &str, age: Duration) {
+            let file = std::fs::File::open(self.0.join(name)).unwrap();
+            let now = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(now - age).unwrap();
+        }
+    }
+
+    #[test]
+    fn events_of_both_directories_are_in_the_order_of_their_names() {
+        let folders = TwoFolders::new("order");
+        let third = folders.write("a/000000000000003-x.json", "{}");
+        let first = folders.write("b/000000000000001-x.json", "{}");
+        let second = folders.write("a/000000000000002-x.json", "{}");
+        folders.write("a/000000000000004-x.part", "{}");
+        assert_eq!(folders.spool().files(), [first, second, third]);
+        let one = folders.0.join("a");
+        let user = folders.spool().owner;
+        assert_eq!(own_files(&[one.clone(), one], user).len(), 2, "both directories may be one");
+    }
+
+    #[test]
+    fn files_that_hooks_left_half_written_are_removed_after_an_hour() {
+        let folders = TwoFolders::new("sweep");
+        let old = folders.write("a/1.part", "");
+        let event = folders.write("a/2.json", "");
+        let fresh = folders.write("b/3.part", "");
+        folders.age("a/1.part", limits::SPOOL_PART_AGE + Duration::from_secs(5));
+        folders.age("a/2.json", limits::SPOOL_PART_AGE + Duration::from_secs(5));
+        folders.spool().sweep();
+        assert_eq!((old.exists(), event.exists(), fresh.exists()), (false, true, true));
+    }
+
+    #[test]
+    fn a_spool_is_quiet_while_nothing_came_since_it_was_found_empty() {
+        let folders = TwoFolders::new("quiet");
+        let spool = folders.spool();
+        folders.age("a", Duration::from_secs(60));
+        folders.age("b", Duration::from_secs(60));
+        assert!(!spool.is_quiet() && spool.is_due(), "nobody has looked yet");
+        *spool.empty_since() = Some(spool.changed());
+        assert!(spool.is_quiet() && !spool.is_due());
+        let file = folders.write("b/1.json", "{}");
+        assert!(!spool.is_quiet(), "an event came");
+        *spool.empty_since() = Some(spool.changed());
+        assert!(!spool.is_quiet(), "the time of a directory that just changed tells nothing");
+        folders.age("b", Duration::from_secs(60));
+        *spool.empty_since() = Some(spool.changed());
+        assert!(spool.is_quiet());
+        let now = Instant::now();
+        let held = |until| HeldEvent { wait: Duration::ZERO, until, why: "internal" };
+        spool.held().insert(file.clone(), held(now + Duration::from_secs(60)));
+        assert!(spool.is_quiet(), "the held event is not due");
+        spool.held().insert(file, held(now));
+        assert!(!spool.is_quiet());
+        spool.refused();
+        assert!(!spool.is_due(), "the store refused it just now");
+    }
+
+    #[test]
+    fn a_held_event_is_not_ingested_before_its_time_and_is_reported() {
+        let folders = TwoFolders::new("held");
+        let spool = folders.spool();
+        let file = folders.write("a/1.json", "{}");
+        let other = folders.write("a/2.json", "{}");
+        spool.hold(&file, &OpError::internal("no"));
+        spool.hold(&folders.0.join("a/gone.json"), &OpError::internal("no"));
+        let waiting = spool.waiting();
+        assert_eq!((waiting.events, &*waiting.held), (2, &["1.json (internal)".to_owned()][..]));
+        assert_eq!(spool.files(), [other]);
+        assert_eq!(spool.held().len(), 1, "a file that is gone is forgotten");
+    }
+
+    #[test]
+    fn held_and_foreign_events_are_noted_for_the_status() {
+        let note = |held: usize, foreign: usize| {
+            let held = vec!["x".to_owned(); held];
+            SpoolContents {
+                held,
+                foreign: vec![PathBuf::new(); foreign],
+                ..SpoolContents::default()
+            }
+            .note()
+        };
+        assert_eq!(note(0, 0), None);
+        let one = "1 event in the spool could not be stored yet; see `rekindle doctor`";
+        assert_eq!(note(1, 0).as_deref(), Some(one));
+        let both = "2 events in the spool could not be stored yet; 1 event in the spool of another \
+                    user; see `rekindle doctor`";
+        assert_eq!(note(2, 1).as_deref(), Some(both));
+    }
+
+    #[test]
+    fn one_thread_at_a_time_ingests_the_spool() {
+        let spool = Spool::new(["a".into(), "b".into()], 0);
+        let turn = spool.ingest_guard();
+        assert!(turn.is_some());
+        assert!(spool.ingest_guard().is_none(), "the others go on without after a moment");
+        drop(turn);
+        assert!(spool.ingest_guard().is_some());
+    }
+
+    #[test]
+    fn only_files_are_read_as_events_and_only_of_a_session_by_its_name() {
+        let folders = TwoFolders::new("read");
+        std::fs::create_dir(folders.0.join("a/1.json")).unwrap();
+        assert!(matches!(read(&folders.0.join("a/1.json")), Ok(None)));
+        assert!(matches!(read(&folders.write("a/2.json", "{}")), Ok(None)));
+        assert!(!is_file(&folders.0.join("a/none.json")));
+        let of = folders.write("a/3.json", r#"{"id":1,"session":"s-\u0031"}"#);
+        assert!(is_of(&of, "s-1") && !is_of(&of, "s-2"));
+        assert!(!is_of(&folders.0.join("a/none.json"), ""));
+    }
+
+    #[test]
+    fn a_file_that_is_no_event_is_kept_aside() {
+        let folders = TwoFolders::new("aside");
+        let file = folders.write("a/1.json", "no");
+        assert!(set_aside(&file));
+        assert!(!file.exists() && folders.0.join("a/unreadable/1.json").exists());
+        assert_eq!(
+            folders.spool().waiting(),
+            SpoolContents { unreadable: 1, ..SpoolContents::default() }
+        );
+        assert!(!set_aside(&file), "it is gone");
     }
 }

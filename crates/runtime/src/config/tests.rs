@@ -103,3 +103,78 @@ fn the_environment_wins_over_the_file_and_our_name_over_others() {
     assert_eq!(load(&table(), &file, &var).unwrap().integer("daemon.port"), 3);
     assert!(load(&table(), &file, &|_| Some("x".into())).is_err());
 }
+
+#[test]
+fn a_missing_file_means_the_defaults_and_an_unreadable_one_is_an_error() {
+    let missing = file("missing", "").with_file_name("none.toml");
+    assert_eq!(load(&table(), &missing, &nothing).unwrap().integer("daemon.port"), 8765);
+    let folder = missing.parent().unwrap();
+    let error = load(&table(), folder, &nothing).unwrap_err();
+    assert_eq!(error.code, Code::Invalid);
+    assert!(error.message.starts_with("cannot read "), "{}", error.message);
+}
+
+#[test]
+fn one_setting_is_read_without_a_look_at_the_others() {
+    let file = file("one", "[daemon]\nport = 9\ncolour = \"red\"\n");
+    let port = |file: &Path, var: &dyn Fn(&str) -> Option<String>| one(&KEYS[0], file, var);
+    assert_eq!(port(&file, &nothing).as_deref(), Ok("9"));
+    assert_eq!(port(&file.with_file_name("none.toml"), &nothing).as_deref(), Ok("8765"));
+    let old = |name: &str| (name == "OLD_PORT").then(|| "4".to_owned());
+    assert_eq!(port(&file, &old).as_deref(), Ok("4"));
+    assert_eq!(port(&file, &|_| Some("x".into())).unwrap_err().code, Code::Invalid);
+    assert_eq!(one(&KEYS[1], &file, &nothing).as_deref(), Ok("12h"));
+}
+
+#[test]
+fn a_written_setting_has_the_type_of_its_kind() {
+    const FLAG: ConfigKey =
+        ConfigKey { key: "quiet", kind: ConfigKind::Boolean, default: "false", env: &[], doc: "" };
+    struct Flag;
+
+    impl contract::Plugin for Flag {
+        fn name(&self) -> &'static str {
+            "flag"
+        }
+
+        fn operations(&self) -> Vec<contract::Operation> {
+            Vec::new()
+        }
+
+        fn config(&self) -> &'static [ConfigKey] {
+            const { &[FLAG] }
+        }
+    }
+
+    let written = |table: &Table, name: &str, value: &str| {
+        let file = file(&format!("type-{name}-{value}"), "");
+        set(table, &file, name, value).unwrap();
+        std::fs::read_to_string(&file).unwrap()
+    };
+    assert_eq!(written(&table(), "daemon.http", "80"), "[daemon]\nhttp = 80\n");
+    assert_eq!(written(&table(), "daemon.idle", "7d"), "[daemon]\nidle = \"7d\"\n");
+    let flags = Table::new(&[std::sync::Arc::new(Flag)]);
+    assert_eq!(written(&flags, "quiet", "on"), "quiet = true\n");
+    assert_eq!(written(&flags, "quiet", "no"), "quiet = false\n");
+    let large = written(&table(), "daemon.port", "18446744073709551615");
+    assert_eq!(large, "[daemon]\nport = \"18446744073709551615\"\n", "TOML has no such number");
+}
+
+#[test]
+fn a_setting_that_is_not_declared_is_not_found() {
+    assert_eq!(find(KEYS, "daemon.port").unwrap().default, "8765");
+    assert_eq!(find(KEYS, "daemon.colour").unwrap_err().code, Code::NotFound);
+}
+
+#[test]
+fn a_change_of_the_file_is_noticed_and_judged() {
+    let file = file("taken", "[daemon]\nport = 1\n");
+    let taken = LoadedFile::from(&file);
+    assert_eq!(taken.outdated(&table()), None);
+    std::fs::write(&file, "[daemon]\nport = 2\n").unwrap();
+    assert!(taken.outdated(&table()).unwrap().ends_with("was changed since the daemon started"));
+    std::fs::write(&file, "[daemon]\nport = \"x\"\n").unwrap();
+    assert!(taken.outdated(&table()).unwrap().contains("line 2"));
+    std::fs::write(&file, "[daemon]\nport = 1\n").unwrap();
+    assert_eq!(taken.outdated(&table()), None);
+}
