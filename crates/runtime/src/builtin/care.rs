@@ -32,7 +32,7 @@ pub(super) struct DoctorOutput {
 impl Op for Doctor {
     const INFO: OpInfo = OpInfo {
         name: "doctor",
-        summary: "DoctorCheck the store and say how to fix problems",
+        summary: "Check the store and say how to fix problems",
         doc: "Looks at the database, the spool, the last hook event and what had to be repaired, and says \
               when each hook and each agent was last heard of.",
         tiers: EVERYONE,
