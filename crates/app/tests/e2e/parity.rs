@@ -191,14 +191,16 @@ fn judge(
 }
 
 /// The part of an answer that models and programs both get: the id of a listed record; of other objects all
-/// members except times and those that are null or false.
+/// members except times and those that are null or false. The project of a hit is a member of the hit for
+/// programs, and a list of ids by project for models.
 fn brief(value: &Value) -> Value {
     match value {
         Value::Object(hit) if is_listed(hit) => json!({ "id": hit.get("id") }),
         Value::Object(members) => {
             let told = |(name, value): &(&String, &Value)| {
                 let is_time = ["at", "timestamp"].iter().any(|end| name.ends_with(end));
-                !value.is_null() && **value != json!(false) && !is_time && *name != "sessions"
+                let is_shared = !["sessions", "by_project"].contains(&name.as_str());
+                !value.is_null() && **value != json!(false) && !is_time && is_shared
             };
             members.iter().filter(told).map(|(name, value)| (name.clone(), brief(value))).collect()
         }
