@@ -153,7 +153,7 @@ mod tests {
 
     /// @capture_private
     #[test]
-    fn what_is_private_is_left_out_however_it_is_written() {
+    fn private_text_is_dropped_in_every_spelling_of_the_tag() {
         let table = [
             ("plain", Some("plain")),
             ("a <private>b</private> c", Some("a  c")),
@@ -176,7 +176,7 @@ mod tests {
 
     /// @capture_host_text
     #[test]
-    fn what_a_host_put_in_is_no_word_of_the_user() {
+    fn text_injected_by_the_host_is_not_captured() {
         let table = [
             ("", None),
             (" \n\t ", None),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_default_that_a_model_would_not_expect_is_told() {
+    fn only_defaults_other_than_empty_values_are_listed() {
         for default in [json!(null), json!(false), json!(0), json!([])] {
             assert_eq!(argument(&json!({ "default": default })), json!({}));
         }

@@ -464,7 +464,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (reader, writer) = ours.into_split();
         let mut remote = Remote { reader: BufReader::new(reader), writer };
-        let primary = tokio::spawn(async move {
+        let primary = runtime::tasks::spawn("test", async move {
             let (reader, mut writer) = theirs.into_split();
             let mut asked = Vec::new();
             assert!(read_line(&mut BufReader::new(reader), &mut asked).await.unwrap());

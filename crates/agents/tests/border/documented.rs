@@ -37,7 +37,7 @@ fn documented_events_of_cursor_become_what_is_expected_of_them() {
 
 /// @capture_opencode
 #[test]
-fn what_our_plugin_for_opencode_sends_becomes_what_is_expected_of_it() {
+fn payloads_of_our_opencode_plugin_become_the_expected_events() {
     expect_file!["../../testdata/opencode.expected"].assert_eq(&drawn(OPENCODE));
 }
 

@@ -103,7 +103,7 @@ fn every_agent_may_send_any_member_as_anything_but_its_session() {
 
 /// @capture_wrong_type
 #[test]
-fn what_a_member_of_another_type_says_is_understood() {
+fn members_of_another_type_are_converted() {
     let numbers = json!({"session_id": 41, "prompt_id": 42, "agent_id": -43, "tool_use_id": 44});
     let event = extract("claude-code", &payload("Stop", numbers)).unwrap();
     assert_eq!(event.session, "41");
@@ -143,7 +143,7 @@ fn what_a_member_of_another_type_says_is_understood() {
 
 /// @capture_needed
 #[test]
-fn what_is_needed_and_missing_is_refused_by_its_name() {
+fn a_missing_required_member_is_refused_by_name() {
     for missing in [Value::Null, json!(""), json!("  "), json!(true), json!(["s1"]), json!({})] {
         let mut payload = payload("Stop", json!({}));
         payload["session_id"] = missing;
@@ -183,7 +183,7 @@ fn a_name_is_short_and_holds_nothing_that_acts() {
 
 /// @capture_optional
 #[test]
-fn what_may_be_missing_may_be_missing_or_null_or_empty() {
+fn an_optional_member_may_be_missing_null_or_empty() {
     for empty in [Value::Null, json!("")] {
         let members = json!({
             "cwd": empty, "prompt_id": empty, "agent_id": empty, "tool_use_id": empty, "source": empty,
@@ -209,7 +209,7 @@ fn a_tool_without_a_name_is_a_sign_of_life() {
 
 /// @capture_unknown_event
 #[test]
-fn an_event_nobody_knows_is_a_sign_of_life() {
+fn an_unknown_event_counts_as_a_sign_of_life() {
     for event in ["MessageDisplay", "Brandnew", "beforeTool"] {
         assert_eq!(what("claude-code", event, json!({"prompt": 5})), Happening::Other);
     }

@@ -150,7 +150,7 @@ fn the_tools_of_gemini_and_codex_are_the_same_things_by_other_names() {
 
 /// @capture_no_content
 #[test]
-fn what_a_file_is_written_with_is_not_kept_but_can_be_compared() {
+fn written_file_content_is_hashed_and_not_stored() {
     let write = |content: &str| claude("Write", json!({"file_path": "/a", "content": content}));
     let tool = write("line one\nline two\n");
     assert_eq!(*tool.metadata, json!({"bytes": 18, "hash": "e9024f1a07d29d52"}));

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_stand_in_their_own_order_however_they_come_and_go() {
+    fn documents_keep_their_order_through_additions_and_removals() {
         let mut order = Order::default();
         // The place of a passage is its number turned round within each thousand.
         let place = |passage: u32| ((passage * 7) % 1_000, passage);

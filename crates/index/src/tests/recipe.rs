@@ -42,7 +42,7 @@ fn neighbours_and_the_session_count_beside_the_words() {
 }
 
 #[test]
-fn what_is_nearest_in_meaning_comes_in() {
+fn the_nearest_passages_in_meaning_become_candidates() {
     let known = passages((1..=3).map(|id| PassageRow {
         session: 0,
         vector: Some(vector(if id == 3 { NEAR } else { FAR })),

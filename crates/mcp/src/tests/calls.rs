@@ -105,7 +105,7 @@ async fn an_unknown_tool_is_a_protocol_error() {
 }
 
 #[tokio::test]
-async fn what_an_agent_may_not_call_is_refused() {
+async fn an_agent_is_refused_an_operation_of_another_tier() {
     let bench = Bench::new();
     let result = bench.call("hook", json!({"event": "Stop"})).await;
     assert_eq!(result["isError"], true);
@@ -113,7 +113,7 @@ async fn what_an_agent_may_not_call_is_refused() {
 }
 
 #[tokio::test]
-async fn the_same_line_sent_again_is_not_done_again() {
+async fn a_line_that_is_sent_again_is_idempotent() {
     let bench = Bench::new();
     let arguments = json!({"component": "web", "key": "build", "value": "make"});
     let line =

@@ -12,7 +12,7 @@ async fn error_of(bench: &Bench, line: &[u8]) -> (i64, Value) {
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_answered_without_an_id() {
+async fn invalid_json_is_answered_without_an_id() {
     let bench = Bench::new();
     let deep = [b'['; 10_000];
     let deep_object = br#"{"a":"#.repeat(10_000);

@@ -80,7 +80,7 @@ async fn a_modern_request_gets_the_modern_result_and_an_older_one_does_not() {
 }
 
 #[tokio::test]
-async fn an_unknown_modern_revision_is_told_which_there_are() {
+async fn the_error_for_an_unknown_revision_lists_the_supported_ones() {
     let bench = Bench::new();
     let mut message = modern("tools/list", json!({}));
     message["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
@@ -100,7 +100,7 @@ async fn ping_is_answered_where_the_revision_has_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_unknown() {
+async fn an_undeclared_method_is_unknown() {
     let bench = Bench::new();
     let reference = json!({"type": "ref/prompt", "name": "x"});
     let argument = json!({"name": "a", "value": "b"});

@@ -84,7 +84,7 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
         if announced <= limits::BODY_DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT)
         {
             // The refusal is sent at once; the body is read beside it, so that the client can finish sending.
-            tokio::spawn(drained(body));
+            runtime::tasks::spawn("refused body", drained(body));
         }
         return Err(too_large());
     }

@@ -35,7 +35,7 @@ impl Op for DeduplicateBookmarks {
 
     fn run(&self, cx: &Cx<'_>, _: DeduplicateParams) -> Result<DeduplicateOutput, OpError> {
         cx.store.progress("finding repeated bookmarks", 0, None)?;
-        let repeated = cx.store.read(|rx| bookmarks::repeated(rx))?;
+        let repeated = cx.store.read(bookmarks::repeated)?;
         let total = u64::try_from(repeated.len()).ok();
         cx.store.progress("removing repeated bookmarks", 0, total)?;
         cx.store.write(move |tx| {
