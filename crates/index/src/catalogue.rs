@@ -1,4 +1,4 @@
-//! The catalogue: what is known of every passage without asking the database.
+//! The catalogue: document, session, project, time, lengths and vector of every passage, in memory.
 
 mod order;
 mod sessions;
@@ -13,7 +13,7 @@ use crate::RecordKind;
 use order::{Order, Place};
 pub use sessions::SessionLengths;
 
-/// What is known of passages, by their number. A number without a document is not in use.
+/// The columns of the catalogue, by passage number. A number without a document is unused.
 #[derive(Default)]
 pub struct Passages {
     docs: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct Passages {
     lengths: Vec<u16>,
     words: Vec<u16>,
     cells: Vec<[i8; DIMENSIONS]>,
-    /// Of a vector's length; 0 where there is no vector.
+    /// One divided by the vector's length; 0 for a passage without a vector.
     reciprocals: Vec<f32>,
     order: Order,
     /// Where the passages of each project stand, in their order.
@@ -59,8 +59,8 @@ impl Passages {
         self.docs.len().max(1)
     }
 
-    /// Whether these know everything of a snapshot. An older one must not be read: what it says of
-    /// passages that have changed since would stay.
+    /// Whether the catalogue already has everything of a snapshot. An older snapshot must not be read: its
+    /// values of passages that have changed since would stay.
     pub fn is_after(&self, last: usize, changes: u64) -> bool {
         self.changes > changes || (self.changes == changes && self.end() > last)
     }
@@ -278,8 +278,7 @@ impl Passages {
         first..last + 1
     }
 
-    /// The first passages of the documents that stand before and after its own in their session, wherever
-    /// they stand in the index.
+    /// The first passages of the previous and the next document of the session, whatever their numbers are.
     pub fn neighbours(&self, passage: usize) -> [Option<usize>; 2] {
         let own = number(self.siblings(passage).start);
         [self.order.before(own), self.order.after(own)]

@@ -4,15 +4,14 @@ use model::observation::ObsType;
 
 use crate::RecordKind;
 
-/// A document that was found, and what its score is made of. Scores are comparable only with those of
-/// the same answer.
+/// A document that was found, with the parts of its score. Scores are comparable within one answer only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     pub id: i64,
     pub score: f64,
     /// By its own words.
     pub lexical: f64,
-    /// By what stands before and after it in its session.
+    /// By the previous and the next document of its session.
     pub neighbours: f64,
     /// By the best that its session has.
     pub in_session: f64,
@@ -49,7 +48,7 @@ impl Hit {
         }
     }
 
-    /// What words say for it: its own, its neighbours' and its session's.
+    /// The score by words: its own, its neighbours' and its session's.
     pub fn words(&self) -> f64 {
         self.lexical + self.neighbours + self.in_session
     }

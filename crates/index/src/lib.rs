@@ -1,5 +1,5 @@
-//! The index in memory, without SQL and without I/O: what is known of every passage, posting lists, BM25 over them, the
-//! scan of the vectors, and the recipe that weighs documents against each other. `store` reads and writes the rows.
+//! The index in memory, without SQL and without I/O: the catalogue of passages, posting lists, BM25 over them, the
+//! scan of the vectors, and the recipe that ranks documents. `store` reads and writes the rows.
 
 pub mod bm25;
 mod catalogue;

@@ -7,7 +7,7 @@ use model::observation::ObsType;
 
 use crate::{Hit, IdSet, Passages, RecordKind};
 
-/// What a document has to be like; `None` where all are.
+/// The conditions on a document; `None` admits all.
 #[derive(Default)]
 pub struct PassageFilter {
     pub projects: Option<Vec<i64>>,
@@ -16,7 +16,7 @@ pub struct PassageFilter {
     pub sessions: Option<IdSet>,
     /// Documents about a file.
     pub about: Option<IdSet>,
-    /// Documents of what failed.
+    /// Documents about failures.
     pub failed: Option<IdSet>,
     pub kind: Option<RecordKind>,
     /// Milliseconds since 1970, UTC; neither end is included.
@@ -27,7 +27,7 @@ pub struct PassageFilter {
 }
 
 impl PassageFilter {
-    /// Whether it is known before anything is looked for that they let nothing through.
+    /// Whether the filter rejects every document, so that no search is needed.
     pub fn admits_nothing(&self) -> bool {
         let is_nothing = |ids: &Option<Vec<i64>>| ids.as_ref().is_some_and(Vec::is_empty);
         let told = [&self.about, &self.sessions, &self.failed];
@@ -41,7 +41,7 @@ impl PassageFilter {
         passages.doc(passage).is_some_and(|doc| {
             let own = i64::from(passages.session(passage));
             let session = |session: i64| session == own || session == doc;
-            // What tells of a session is of the same agent.
+            // A record about a session has the agent of that session.
             let agent = |of: &IdSet| of.has(if own == 0 { doc } else { own });
             self.projects.as_ref().is_none_or(project)
                 && self.session.is_none_or(session)
@@ -52,7 +52,7 @@ impl PassageFilter {
         })
     }
 
-    /// The check of [`Self::admits`] for passages of [`Self::runs`], of whose project there is no doubt.
+    /// [`Self::admits`] for passages of [`Self::runs`], whose project was checked before.
     pub fn admits_of_run<'a>(
         &'a self,
         passages: &'a Passages,

@@ -10,7 +10,7 @@
 pub const HEAD: usize = 4;
 /// Bytes before each list of a pack's row: which block it is of, and how long it is.
 const PART_HEAD: usize = 3;
-/// What a word counts that stands in the passage once.
+/// The stored frequency of a word that occurs once in the passage.
 pub const ONE_WORD: u8 = 2;
 
 /// How passages are divided: how many a block has, and how many blocks a pack. A place in a block fits into two bytes, a

@@ -15,8 +15,7 @@ pub enum Order {
     #[default]
     Best,
     Newest,
-    /// Those with the highest score, and beside them the newest: what is recent may be worth more than its
-    /// words alone.
+    /// Those with the highest score, and the newest: recency may count for more than the words.
     BestAndNewest,
 }
 

@@ -105,7 +105,7 @@ pub struct Notifying<F: Future> {
     result: Option<F::Output>,
 }
 
-/// What comes out of [`Notifying`].
+/// An item of [`Notifying`]: a line to send, or the result.
 pub enum Notified<T> {
     Line(String),
     Result(T),

@@ -638,8 +638,7 @@ pub const SUMMARIES_DEFAULT: usize = 10;
 pub const SUMMARIES_MAX: usize = 50;
 pub const SESSIONS_DEFAULT: usize = 20;
 pub const SESSIONS_MAX: usize = 100;
-/// Characters of a session's id that are enough to name it, if no other session begins with them. A shorter
-/// text is no prefix.
+/// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.
 pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
 /// Sessions that the error for an ambiguous prefix lists.
 pub const SESSION_CANDIDATES_LISTED: usize = 5;

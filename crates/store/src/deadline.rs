@@ -1,4 +1,4 @@
-//! The deadline of a query: one for all of its stages, since nobody can foresee what each of them costs.
+//! The deadline of a query: one for all of its stages, since their costs cannot be predicted.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

@@ -142,7 +142,7 @@ pub(crate) struct Effort {
     pub(crate) rows: usize,
     pub(crate) entries: usize,
     pub(crate) scope_documents: usize,
-    /// When all stages have to end, as far as nobody can foresee what they cost.
+    /// The end of all stages whose cost cannot be predicted.
     pub(crate) deadline: Deadline,
     pub(crate) recipe: Recipe,
 }
@@ -298,7 +298,7 @@ impl<'s, 'r> Search<'s, 'r> {
             matches.keep(self, &exact);
             unindexed.keep(name);
         } else {
-            // Of what contains a name it was looked for all, whatever became of its words one by one.
+            // The search for an exact name was complete, even if the search for its single words was not.
             self.completeness.set(retrieved.and(self.completeness.get()));
         }
         // Filter.

@@ -1,4 +1,4 @@
-//! What the tests of damaged databases share: records to damage, and the damage.
+//! Shared by the tests of damaged databases: records to damage, and the damage.
 
 use serde_json::json;
 use testkit::Home;

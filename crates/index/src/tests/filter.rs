@@ -1,4 +1,4 @@
-//! What the catalogue can say about a filter.
+//! Filters that the catalogue can decide.
 
 use model::limits;
 use model::observation::ObsType;

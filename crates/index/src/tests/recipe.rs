@@ -1,4 +1,4 @@
-//! Documents are weighed by their words, by what stands around them and by what they mean.
+//! Documents are ranked by their words, their neighbours and their meaning.
 
 use std::collections::HashMap;
 

@@ -288,7 +288,7 @@ impl KindWeights {
         telling.powf(self.work)
     }
 
-    /// Whether the question names the kind of a record. A command that only looks at something is no answer.
+    /// Whether the question names the kind of a record. A command that only looks at something does not count.
     fn wants(&self, record: &Observation) -> bool {
         self.wanted.contains(&record.obs_type.kind()) && !only_looks(record)
     }

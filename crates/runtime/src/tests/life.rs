@@ -1,4 +1,4 @@
-//! The life of a runtime: what it asks of its plugins, jobs of earlier processes, feeds, and its end.
+//! The life of a runtime: its calls to plugins, jobs of earlier processes, feeds, and its end.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +74,7 @@ fn the_variables_that_all_plugins_ask_for_are_one_list() {
 }
 
 #[test]
-fn what_the_plugins_hold_is_added_up() {
+fn the_counts_of_all_plugins_are_added_up() {
     assert_eq!(home().runtime.held(), 0);
     let home = home_with(vec![asking(&[]), asking(&[])]);
     assert_eq!(home.runtime.held(), 4);
@@ -200,7 +200,7 @@ fn a_feed_sends_the_events_that_its_parameters_name() {
 }
 
 #[test]
-fn subscriptions_are_told_apart_by_feed_and_parameters_and_bounded() {
+fn subscriptions_differ_by_feed_and_parameters_and_are_bounded() {
     let home = home();
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let client = home.runtime.subscribe();

@@ -91,7 +91,7 @@ fn a_pause_lasts_at_least_a_moment_and_at_most_a_year() {
 }
 
 #[test]
-fn the_time_left_of_a_pause_is_told_in_the_unit_that_fits() {
+fn the_time_left_of_a_pause_is_shown_in_the_unit_that_fits() {
     let home = home();
     let told = |seconds: i64| {
         let pauses = json!([{ "ends_at": 1_000_000 + seconds }]);
@@ -114,7 +114,7 @@ fn the_time_left_of_a_pause_is_told_in_the_unit_that_fits() {
 }
 
 #[test]
-fn receipts_are_grouped_by_the_text_that_was_told_newest_first() {
+fn receipts_are_grouped_by_the_injected_text_newest_first() {
     let home = home();
     assert_eq!(home.say("receipts", json!({})), "No agent was told anything yet.");
     for (id, session) in [(1, "s-1"), (2, "s-2")] {

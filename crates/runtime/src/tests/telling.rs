@@ -1,4 +1,4 @@
-//! What agents are told at events: once in a session, with a receipt, and not during a pause.
+//! The text for agents at events: once in a session, with a receipt, and not during a pause.
 
 use std::sync::atomic::AtomicI64;
 
@@ -48,7 +48,7 @@ fn reply(home: &TestRuntime, id: u8, event: &str, session: &str) -> Value {
 }
 
 #[test]
-fn a_session_is_told_a_row_once_and_again_when_it_changes() {
+fn a_session_receives_a_row_once_and_again_after_a_change() {
     let (home, stamp) = teller();
     let told = |id, session| reply(&home, id, "UserPromptSubmit", session)["context"].clone();
     assert_eq!(told(1, "s-1"), "## Open\n- make router\n");
@@ -85,7 +85,7 @@ fn a_text_is_given_in_the_form_of_the_agent_at_events_that_take_one() {
 }
 
 #[test]
-fn a_repeated_event_is_told_nothing() {
+fn a_repeated_event_gets_no_text() {
     let (home, stamp) = teller();
     assert!(reply(&home, 1, "UserPromptSubmit", "s-1")["context"].is_string());
     stamp.store(1, Ordering::Relaxed);
@@ -94,7 +94,7 @@ fn a_repeated_event_is_told_nothing() {
 }
 
 #[test]
-fn nothing_is_told_during_a_pause_of_the_project() {
+fn a_paused_project_gets_no_text() {
     let (home, _) = teller();
     reply(&home, 1, "Stop", "s-1");
     let pause = |id, duration: Option<&str>| {

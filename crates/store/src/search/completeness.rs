@@ -1,6 +1,6 @@
 //! Whether an answer is all that there is.
 
-/// What a stage of a query left out.
+/// The part that a stage of a query left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// Words or pairs of words of the query, because it has too many or they are too frequent.

@@ -26,8 +26,8 @@ pub(super) struct ExactMatches {
 }
 
 impl ExactMatches {
-    /// What the query names. A quotation alone, or beside operators, is found by the index; an order of it that is not
-    /// known for all leaves nothing out.
+    /// The passages with the exact names of the query. A quotation alone, or with operators, is left to the full-text
+    /// index.
     pub(super) fn of(search: &Search<'_, '_>) -> Result<ExactMatches, OpError> {
         let Search { rx, query, conditions, passages, .. } = *search;
         let mut named = ExactMatches::default();

@@ -12,7 +12,7 @@ use super::exact_matches::ExactMatches;
 use super::unindexed::Unindexed;
 use super::{Search, Wanted};
 
-/// What a query means.
+/// The meaning of a query: its vector and the scan for the nearest passages.
 pub(super) struct Meant<'m> {
     pub(super) vector: Option<&'m Vector>,
     /// The look for what is nearest to it, if that is wanted.
@@ -80,7 +80,7 @@ impl Search<'_, '_> {
             hits.sort_by_key(|hit| !hit.exact);
         }
         let weighed = hits.len();
-        // Whatever they are, they stay behind: else a further page would begin otherwise than this one ends.
+        // The others stay behind, so that the next page begins where this one ends.
         behind(&mut hits, others, 1.0);
         Ok((hits, weighed))
     }

@@ -23,11 +23,11 @@ use crate::index_health::is_index_fault;
 /// How much adjacent words count beside the words.
 const PAIRS_WEIGHT: f64 = 0.5;
 
-/// What was retrieved.
+/// The retrieved documents with their scores.
 #[derive(Default)]
 pub(super) struct Matches {
     pub(super) scored: Vec<Scored>,
-    /// What sessions are worth as whole texts, if documents are weighed by that too.
+    /// Scores of whole sessions, if they count.
     pub(super) sessions: Vec<f64>,
     pub(super) evidence: Evidence,
 }
@@ -46,7 +46,7 @@ impl Search<'_, '_> {
     pub(super) fn retrieve(&self, exact: &ExactMatches, weighs: bool) -> Result<Matches, OpError> {
         let scored = match self.query.form {
             Form::Empty => Vec::new(),
-            // What contains a name has its words side by side, all of it.
+            // A document with the exact name has all of its words next to each other.
             Form::AnyTerm if self.query.name().is_some() && !exact.passages.is_empty() => {
                 return self.words(weighs).map(|(matches, _)| matches);
             }
@@ -109,7 +109,7 @@ impl Search<'_, '_> {
         phrases
     }
 
-    /// Whatever the full-text index finds.
+    /// Documents that match in the full-text index.
     fn by_index(&self) -> Result<Vec<Scored>, OpError> {
         let scope = self.scope()?.map(|scope| filter::list(scope.into_iter()));
         self.full_text(&self.query.expression(), scope.as_deref())
@@ -171,7 +171,7 @@ impl Search<'_, '_> {
         let sql = if scope.is_some() { NEWEST_IN_SCOPE } else { NEWEST };
         let _watch = self.retrieval.watch(LOOKS_GRANTED);
         let whole = self.rx.sql(|db| match collect(db, sql, &values, &mut scored) {
-            // What was found until time was up stays.
+            // Rows that were found before the deadline are kept.
             Err(error) if deadline::interrupted(&error) => Ok(false),
             // The postings still find single words.
             Err(error) if is_index_fault(&error) => {

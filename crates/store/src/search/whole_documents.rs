@@ -81,7 +81,7 @@ pub(super) struct Look<'l, 'r> {
 }
 
 impl<'l, 'r> Look<'l, 'r> {
-    /// Words are looked up in the postings; what only the full-text index knows is found the newest first.
+    /// Words are looked up in the postings; phrases and prefixes in the full-text index, newest first.
     pub(super) fn new(
         search: &'l Search<'l, 'r>,
         deadline: Deadline,

@@ -26,7 +26,7 @@ pub(super) fn words<'q>(
         let layout = Layout::of(db, end)?;
         for (word, term) in &terms {
             let mut chars = term.chars();
-            // A single character of a script without spaces stands for all pairs that begin with it.
+            // A single character of a script without spaces matches all pairs that begin with it.
             let lone = chars.next().filter(|c| is_cjk(*c) && chars.next().is_none());
             let postings = match lone.and_then(|c| char::from_u32(u32::from(c) + 1)) {
                 Some(behind) => layout.of_range(db, (term, &behind.to_string()))?,

@@ -59,11 +59,11 @@ fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() 
 
 /// @briefing_decisions
 #[test]
-fn a_report_that_something_never_happens_is_no_decision() {
+fn a_report_that_something_never_happens_is_not_a_decision() {
     let world = World::new();
     let old = "We decided: the worker acks each job of the mail queue after the mail was sent.";
     let report = "the worker never acks, jobs of the mail queue drop after the deploy";
-    // What a session was about has a row without being a decision, so each has another task.
+    // The row of a session shows its task, so each session has a task of its own.
     for (session, day, task, said) in
         [("s-1", 9, "repair the header of the shop", old), ("s-2", 2, "sort the invoices", report)]
     {
