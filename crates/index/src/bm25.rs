@@ -95,18 +95,18 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// For so many passages more than are known.
+    /// `more` counts passages that `passages` lacks but that belong to the total.
     pub fn new(passages: &Passages, more: usize) -> Weights {
         Weights { total: (passages.count() + more) as f64, average: passages.average_length() }
     }
 
-    /// What a word counts for that so many passages have.
+    /// The inverse document frequency of a word that `count` passages have.
     pub fn idf(&self, count: usize) -> f64 {
         let count = count as f64;
         ((self.total - count + 0.5) / (count + 0.5)).ln().max(IDF_MIN)
     }
 
-    /// How much of that it counts in a passage of this length that has it half as often as `twice`.
+    /// The term frequency factor of a word that occurs `twice / 2` times in a passage of this length.
     pub fn often(&self, twice: u8, length: u16) -> f64 {
         let often = f64::from(twice) / 2.0;
         let norm = K1 * (1.0 - B + B * f64::from(length) / self.average);
@@ -114,20 +114,20 @@ impl Weights {
     }
 }
 
-/// What the words of a query are worth in the passages of one block after the other.
+/// The BM25 scores of the passages of one block; the blocks are added up one after the other.
 struct Sums<'w, 'q> {
     passages: &'w Passages,
-    /// Each with what it counts for and the place of its next list.
+    /// Each word with its IDF and the place of its next posting list.
     words: Vec<(&'w Word<'q>, f64, usize)>,
     weights: Weights,
     sums: Vec<f64>,
-    /// The places that count, as runs and one by one.
+    /// The places in the block that may be scored: as runs, and as one flag per place.
     runs: Vec<Range<usize>>,
     wanted: Vec<bool>,
 }
 
 impl<'w, 'q> Sums<'w, 'q> {
-    /// For the blocks from the one with this passage on.
+    /// Starts at the block that contains the passage `from`.
     fn new(
         passages: &'w Passages,
         words: &'w [Word<'q>],
@@ -150,8 +150,8 @@ impl<'w, 'q> Sums<'w, 'q> {
         }
     }
 
-    /// Adds up a block, and says whether there was anything. Most of what has a frequent word may be of
-    /// other projects: what is in none of the runs is passed over.
+    /// Adds up the scores of a block, and returns whether any word has postings in it. Places outside the
+    /// runs are skipped: most passages with a frequent word may belong to other projects.
     fn add_up(&mut self, block: usize, runs: impl Iterator<Item = Range<usize>>) -> bool {
         let start = block * self.sums.len();
         self.wanted.fill(false);
@@ -181,9 +181,9 @@ impl<'w, 'q> Sums<'w, 'q> {
         any
     }
 
-    /// Gives what was added up, and begins anew.
+    /// Calls `each` with every place that has a score, in order, and resets the scores.
     fn take(&mut self, mut each: impl FnMut(usize, f64)) {
-        // Those of several projects are not in order.
+        // The runs of several projects are not sorted.
         self.runs.sort_unstable_by_key(|run| run.start);
         for run in &self.runs {
             let sums = self.sums.get_mut(run.clone()).unwrap_or_default();

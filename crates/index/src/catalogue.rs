@@ -28,7 +28,7 @@ pub struct Passages {
     /// One divided by the vector's length; 0 for a passage without a vector.
     reciprocals: Vec<f32>,
     order: Order,
-    /// Where the passages of each project stand, in their order.
+    /// The runs of consecutive passages of each project, in ascending order.
     runs: HashMap<u32, Vec<Range<usize>>>,
     session_lengths: SessionLengths,
     count: usize,

@@ -1,6 +1,6 @@
-//! The passages that are nearest in meaning. Reading all vectors of a large store takes one core longer than
-//! everything else does: others begin with it while the words are looked for, and who has found these
-//! helps to finish it.
+//! The passages that are nearest in meaning. On one core, reading all vectors of a large store takes longer
+//! than the rest of a search: helper threads start with it while the caller scores the words, and then the
+//! caller helps to finish it.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -16,12 +16,12 @@ use crate::{PassageFilter, Passages};
 
 /// Vectors that are compared at a time.
 const VECTORS_AT_ONCE: usize = 1_024;
-/// Passages that somebody takes at a time, the newest first. Tests have few.
+/// Passages that a thread claims at a time, the newest first. Fewer in tests, whose stores are small.
 const PART: usize = if cfg!(test) { 64 } else { 16 * 1_024 };
 /// Passages that are worth a thread of their own.
 const PASSAGES_PER_THREAD: usize = 4 * PART;
 
-/// Does something else while others look for what is nearest to a vector, if there is one.
+/// Runs `work` while helper threads scan for the passages nearest to `vector`; without a vector, no scan runs.
 pub fn beside<T>(
     passages: &Passages,
     filter: &PassageFilter,
@@ -33,12 +33,12 @@ pub fn beside<T>(
     thread::scope(|scope| work(Some(scan.begin(scope))))
 }
 
-/// A look for the passages that are nearest, among those that may be in the answer.
+/// A scan for the nearest passages among those that the filter admits.
 struct Scan<'s> {
     passages: &'s Passages,
     filter: &'s PassageFilter,
     vector: &'s Vector,
-    /// Parts that nobody has taken yet.
+    /// Parts that no thread has claimed yet.
     left: AtomicUsize,
 }
 
@@ -48,18 +48,18 @@ impl<'s> Scan<'s> {
         Scan { passages, filter, vector, left }
     }
 
-    /// Lets others begin with it, as many as it is worth.
+    /// Starts helper threads, as many as the number of passages is worth.
     fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Begun<'scope> {
         let runs = self.filter.runs(self.passages, 0..self.passages.end());
         let passages: usize = runs.map(|run| run.len()).sum();
         let others = THREADS_MAX.min(threads::cores()) - 1;
         let others = (0..others.min(passages / PASSAGES_PER_THREAD))
-            // Where no thread can be had, there is one less.
+            // If a thread cannot be spawned, fewer of them scan.
             .map_while(|_| thread::Builder::new().spawn_scoped(scope, || self.work()).ok());
         Begun { others: others.collect(), scan: self }
     }
 
-    /// Takes part after part, and finds the nearest of them.
+    /// Claims one part after the other until none is left, and returns the nearest passages of these parts.
     fn work(&self) -> Nearest {
         let mut nearest = Nearest::default();
         let passages = self.passages;
@@ -84,14 +84,14 @@ impl<'s> Scan<'s> {
     }
 }
 
-/// A scan that others have begun with. They end soon after nobody wants it any more.
+/// A scan that runs on helper threads. If it is dropped, each of them stops after its current part.
 pub struct Begun<'s> {
     scan: &'s Scan<'s>,
     others: Vec<ScopedJoinHandle<'s, Nearest>>,
 }
 
 impl Begun<'_> {
-    /// The passages that are nearest of all.
+    /// Scans the parts that are left, and returns the nearest passages that any thread found.
     pub fn finish(mut self) -> Vec<usize> {
         let Scan { passages, filter, vector, .. } = self.scan;
         let mut nearest = self.scan.work();
@@ -100,7 +100,7 @@ impl Begun<'_> {
             Ok(others) => {
                 others.into_iter().flat_map(|one| one.0).for_each(|near| nearest.add(near.0));
             }
-            // What somebody had taken who failed is lost.
+            // The parts that a panicked thread had claimed are lost: scan all parts again.
             Err(_) => nearest = Scan::of(passages, filter, vector).work(),
         }
         nearest.0.into_iter().map(|near| near.0.passage).collect()
@@ -117,7 +117,7 @@ impl Drop for Begun<'_> {
 #[derive(Default)]
 struct Nearest(BinaryHeap<Reverse<Near>>);
 
-/// A passage and how near it is; of equal ones the newer is nearer.
+/// A passage and its cosine; if cosines are equal, the newer passage ranks higher.
 struct Near {
     cosine: f64,
     passage: usize,
@@ -148,7 +148,7 @@ impl Nearest {
         self.0.len() == limits::SEARCH_CANDIDATES
     }
 
-    /// Whether one as near as this may be among them.
+    /// Whether a passage with this cosine may be among the nearest.
     fn wants(&self, cosine: f64) -> bool {
         self.0.peek().is_none_or(|least| !self.is_full() || cosine >= least.0.cosine)
     }
@@ -157,7 +157,8 @@ impl Nearest {
         self.add(Near { cosine, passage });
     }
 
-    /// Adds one unless all that are there are nearer: whoever comes in which order, the same ones stay.
+    /// Adds a passage; if the heap is full, the lowest-ranked one is dropped. The result does not depend on the
+    /// order in which threads add theirs.
     fn add(&mut self, near: Near) {
         if !self.is_full() {
             self.0.push(Reverse(near));
@@ -169,7 +170,7 @@ impl Nearest {
     }
 }
 
-/// Calls back with the cosine of every passage of a part that has a vector.
+/// Calls `each` with the cosine of every passage of a part that has a vector.
 pub fn each_cosine(
     passages: &Passages,
     part: Range<usize>,

@@ -1,14 +1,14 @@
-//! Passages in the order in which they are looked at. There may be very many, of which few are wanted: they
-//! are put in order a part at a time.
+//! Passages in ranked order. A search may score very many and read only a few, so they are sorted a part at a
+//! time.
 
 use std::cmp::Ordering;
 
 use crate::Passages;
 
-/// Passages that are put in order at a time.
+/// Passages that are sorted at a time.
 const PART: usize = 4_096;
 
-/// Which documents are wanted if there are more than the limit, and in which order.
+/// Which documents are returned if there are more than the limit, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Those with the highest score.
@@ -27,25 +27,25 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// A passage that counts for nothing.
+    /// A passage with a score of 0.
     pub fn nothing(passage: usize) -> Scored {
         Scored { passage, score: 0.0 }
     }
 }
 
-/// Passages in their order.
+/// Passages in ranked order, sorted as they are taken.
 pub struct Ranking<'p> {
     passages: &'p Passages,
     order: Order,
-    /// The first of them, the very first at the end, and all that come behind in no order.
+    /// The next passages, the best at the end; `rest` has the ones after these, unsorted.
     first: Vec<Scored>,
     rest: Vec<Scored>,
-    /// What comes after all of them.
+    /// Passages that rank after all others, see `put_last`.
     last: Vec<Scored>,
 }
 
 impl<'p> Ranking<'p> {
-    /// Passages of which each comes once.
+    /// Each passage may be in `scored` only once.
     pub fn new(passages: &'p Passages, order: Order, scored: Vec<Scored>) -> Ranking<'p> {
         Ranking { passages, order, first: Vec::new(), rest: scored, last: Vec::new() }
     }
@@ -54,13 +54,13 @@ impl<'p> Ranking<'p> {
         self.first.is_empty() && self.rest.is_empty() && self.last.is_empty()
     }
 
-    /// Lets some of them come after all others.
+    /// Ranks some of the passages after all others.
     pub fn put_last(&mut self, is_last: impl Fn(&Scored) -> bool) {
         self.rest.append(&mut self.first);
         self.last.extend(self.rest.extract_if(.., |one| is_last(one)));
     }
 
-    /// The passages from the next one on, as many as are asked for.
+    /// The next `count` passages.
     pub fn take(&mut self, count: usize) -> Vec<Scored> {
         let mut taken = Vec::new();
         while taken.len() < count {
@@ -88,7 +88,7 @@ impl<'p> Ranking<'p> {
     }
 }
 
-/// Which of two counts more; of equal ones the newer.
+/// Which of two passages ranks higher; if they are equal, the newer one.
 fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Ordering {
     match order {
         Order::Best | Order::BestAndNewest => {
@@ -101,8 +101,8 @@ fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Orderin
     }
 }
 
-/// Every passage once, with its scores added up. What words say comes in the order of passages and is most of it; what is added to
-/// that is looked up there.
+/// Every passage once, with its scores added up. Most of the input is scores of words, which come first and are
+/// sorted by passage; each later score is looked up among these.
 pub fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
     let in_order = scored.windows(2).take_while(|pair| is_before(pair)).count() + 1;
     let mut others = scored.split_off(in_order.min(scored.len()));
@@ -128,7 +128,8 @@ fn is_before(pair: &[Scored]) -> bool {
     matches!(pair, [a, b] if a.passage < b.passage)
 }
 
-/// The first place, from here on, whose passage is not before this one. It is mostly near.
+/// The first place at or after `from` whose passage is not before this one. It is usually near: the search
+/// doubles its steps.
 fn place_of(passage: usize, scored: &[Scored], mut from: usize) -> usize {
     let is_before = |at: usize| scored.get(at).is_some_and(|one| one.passage < passage);
     let mut step = 1;
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_of_a_passage_are_added_up_wherever_they_stand() {
+    fn scores_of_a_passage_are_added_up_wherever_they_occur() {
         let words: Vec<(usize, f64)> = (0..1_000).map(|i| (3 * i, 1.0)).collect();
         let pairs = [(2_997, 0.5), (2_998, 0.25), (30, 0.5), (31, 0.25), (31, 0.25), (0, 0.5)];
         let more: Vec<(usize, f64)> = (500..600).map(|i| (3 * i, 0.125)).collect();

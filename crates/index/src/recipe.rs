@@ -1,5 +1,5 @@
-//! From passages that have the words to documents in their order: what stands around a document in its
-//! session counts, and so does what it means.
+//! From passages that have the words to ranked documents: the neighbours of a document in its session count,
+//! and so does its similarity in meaning.
 
 use std::collections::{HashMap, HashSet};
 
@@ -46,7 +46,7 @@ impl<'p> Candidates<'p> {
         Candidates { passages, admits, found, unindexed: Vec::new() }
     }
 
-    /// Adds documents that the index does not know yet, or not as they are now. Nothing stands beside them.
+    /// Adds documents that are not indexed yet, or changed since then. They have no neighbours.
     pub fn add_unindexed(&mut self, unindexed: Vec<Hit>) {
         for hit in &unindexed {
             self.found.remove(&hit.id);
@@ -54,8 +54,8 @@ impl<'p> Candidates<'p> {
         self.unindexed = unindexed;
     }
 
-    /// Adds what neighbours and the session say; `whole` has what sessions are worth as whole texts. With
-    /// `more` also documents come in that have none of the words themselves.
+    /// Adds the scores of neighbours and of the session; `whole` has the BM25 scores of sessions as whole texts.
+    /// With `more`, the neighbours of hits become candidates too, even if they have none of the words.
     pub fn look_around(&mut self, whole: &[f64], more: bool) -> Result<(), OpError> {
         let own: HashMap<i64, f64> = self.found.values().map(|hit| (hit.id, hit.lexical)).collect();
         if more {
@@ -93,7 +93,7 @@ impl<'p> Candidates<'p> {
         Ok(())
     }
 
-    /// Adds how near in meaning each document is; those that are nearest of all come in.
+    /// Sets the best cosine of each document; the documents of the `nearest` passages become candidates too.
     pub fn compare(&mut self, vector: &Vector, nearest: &[usize]) -> Result<(), OpError> {
         self.admit(nearest)?;
         let passages = self.passages;
@@ -109,7 +109,7 @@ impl<'p> Candidates<'p> {
         Ok(())
     }
 
-    /// Takes documents in by one of their passages.
+    /// Adds the documents of these passages to the candidates if they may be in the answer.
     pub fn admit(&mut self, passages: &[usize]) -> Result<(), OpError> {
         let mut new: HashMap<i64, usize> = HashMap::new();
         for passage in passages {

@@ -6,8 +6,8 @@ use std::thread;
 
 /// How many threads at most.
 pub(crate) const THREADS_MAX: usize = 4;
-/// Passages that are worth a thread of their own. With fewer, waiting for a core that somebody else uses takes
-/// longer than the work.
+/// Passages that are worth a thread of their own. With fewer, waiting for a busy core takes longer than the
+/// work.
 const PASSAGES_PER_THREAD: usize = 256 * 1_024;
 
 pub(crate) fn cores() -> usize {
@@ -16,7 +16,7 @@ pub(crate) fn cores() -> usize {
     *CORES
 }
 
-/// Does something for parts of all passages, each of which begins with a block of this size.
+/// Runs `work` on parts of all passages, in parallel. Each part begins at the start of a block of this size.
 pub(crate) fn in_parts<T: Send>(
     end: usize,
     block: usize,
@@ -40,7 +40,7 @@ pub(crate) fn in_parts<T: Send>(
             .collect();
         let mut done = vec![work(first)];
         for (begun, range) in others {
-            // Where no thread could be had, or it failed, this one does its work.
+            // If the thread could not be spawned or panicked, this thread does its part.
             let other = begun.ok().and_then(|thread| thread.join().ok());
             done.push(other.unwrap_or_else(|| work(range)));
         }

@@ -1,23 +1,23 @@
-//! The documents of each session in their own order, however they came into the index.
+//! The documents of each session in order of time, whatever the order in which they were indexed.
 
 use std::collections::HashMap;
 
-/// Where a document stands in its session: when it happened, in seconds, and its number. Numbers are given
-/// as documents are written down.
+/// The position of a document in its session: its time in seconds, then its number. Numbers are assigned
+/// in the order in which documents are written.
 pub(super) type Place = (u32, u32);
 
-/// Chains of documents, each document by its first passage. No passage has the number 0, which stands for
-/// the end of a chain.
+/// Linked lists of documents, one for each session. A document is identified by its first passage. No passage
+/// has the number 0: it marks the end of a list.
 #[derive(Default)]
 pub(super) struct Order {
     before: Vec<u32>,
     after: Vec<u32>,
-    /// The document that last came into the chain of a session: the next one most likely belongs beside it.
+    /// The document that was added last to the list of a session: the next one most likely belongs beside it.
     latest: HashMap<u32, u32>,
 }
 
 impl Order {
-    /// Takes a document in where it belongs.
+    /// Inserts a document at its position in its session.
     pub(super) fn add(&mut self, session: u32, passage: u32, place: impl Fn(u32) -> Place) {
         let Some(latest) = self.latest.insert(session, passage) else { return };
         let own = place(passage);
