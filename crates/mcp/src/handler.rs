@@ -1,5 +1,5 @@
-//! What the SDK asks of a server: who we are, and each method we declare. Methods of capabilities
-//! that are not declared are unknown, also those for which the SDK has an empty answer.
+//! The SDK's server handler: the server's info, and each method we declare. Methods of capabilities
+//! that are not declared are unknown, even if the SDK has an empty default answer for them.
 
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ impl ServerHandler for Handler {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
-    /// What the SDK could not read as any method it knows: an unknown one, or bad parameters.
+    /// Requests that the SDK could not parse: unknown methods, and known ones with bad parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -205,7 +205,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Who sent the message: put there by `message`, or by `http` as part of the HTTP request.
+/// The sender of the message: `message` inserts it, or `http` does as part of the HTTP request.
 fn sender(context: &RequestContext<RoleServer>) -> Result<&Peer, OpError> {
     let extensions = &context.extensions;
     let of_http = || extensions.get::<::http::request::Parts>()?.extensions.get::<Peer>();

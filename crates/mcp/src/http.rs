@@ -173,7 +173,7 @@ impl McpServer {
     }
 }
 
-/// What HTTP answers to a message that was answered as a line.
+/// The HTTP response for a message that was handled as a line.
 fn line_reply(outcome: Outcome, streamed: bool) -> Reply {
     match outcome.reply {
         None => reply(StatusCode::ACCEPTED, JSON, String::new()),

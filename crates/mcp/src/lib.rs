@@ -34,7 +34,7 @@ use crate::handler::Handler;
 pub use crate::instructions::server_instructions;
 pub use crate::progress::{Notified, Notifying};
 
-/// Who sent a message, as the surface that received it knows.
+/// The sender of a message, as known to the surface that received it.
 #[derive(Clone, Debug)]
 pub struct Peer {
     pub caller: Caller,
@@ -48,7 +48,7 @@ pub struct Peer {
     pub notify: Option<mpsc::Sender<String>>,
 }
 
-/// What goes back for one line.
+/// The reply to one line, and the revision that the line negotiated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The reply without a line end; none for notifications.
@@ -65,7 +65,7 @@ pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone)]
 pub struct McpServer {
     handler: Handler,
-    /// The SDK wants someone to send to; a message on its own has nobody.
+    /// A peer without a client: the SDK requires a peer, and a single message has none.
     nobody: Arc<OnceLock<rmcp::Peer<RoleServer>>>,
     sdk: Arc<StreamableHttpService<Handler, NeverSessionManager>>,
 }

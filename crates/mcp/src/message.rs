@@ -19,7 +19,7 @@ use crate::{Answer, Answering, McpServer, Peer, inert};
 /// The first revision that has no batches any more.
 const WITHOUT_BATCHES: &str = "2025-06-18";
 
-/// What became of a message.
+/// The result of handling a message.
 #[derive(Default)]
 pub(crate) struct Outcome {
     /// The reply as JSON text; none for notifications.
@@ -39,7 +39,7 @@ pub(crate) enum Shape {
     },
     /// A notification, or a response to a question that we never ask.
     Unanswered,
-    /// What is wrong, and the id if that much was readable.
+    /// Not a valid message: the reason, and the id if it was readable.
     Invalid {
         id: Value,
         why: &'static str,
@@ -124,7 +124,7 @@ impl McpServer {
         let mut members = Map::new();
         members.insert("method".to_owned(), Value::String(method));
         members.extend(params.map(|params| ("params".to_owned(), params)));
-        // What the SDK cannot read keeps its name, so that the handler can say what is wrong.
+        // A request that the SDK cannot parse keeps its method, so that the handler can say what is wrong.
         let mut request: ClientRequest =
             serde_json::from_value(Value::Object(members)).unwrap_or_else(|_| unreadable.into());
         let mut context = RequestContext::new(id.clone(), self.nobody());
@@ -150,8 +150,8 @@ impl McpServer {
         Outcome { reply: Some(reply), revision, malformed: false }
     }
 
-    /// Someone to send to for whom every sending fails. The SDK lets nobody make one but a
-    /// service, so it is taken from one whose client has left.
+    /// A peer to which every send fails. In the SDK only a service can create a peer, so it is taken
+    /// from a service whose client has disconnected.
     fn nobody(&self) -> Recipient<RoleServer> {
         let made = self.nobody.get_or_init(|| {
             serve_directly::<RoleServer, _, _, _, _>(self.handler.clone(), Left, None)
@@ -162,7 +162,7 @@ impl McpServer {
     }
 }
 
-/// The connection to a client that has left.
+/// The connection to a client that has disconnected.
 struct Left;
 
 impl Transport<RoleServer> for Left {

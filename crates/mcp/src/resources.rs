@@ -15,7 +15,7 @@ pub(crate) const LIST: &str = "list_resources";
 /// Operation that reads one entry.
 pub(crate) const READ: &str = "get";
 
-/// What [`LIST`] answers.
+/// The parsed result of [`LIST`].
 #[derive(Deserialize)]
 struct Listing {
     resources: Vec<EntryLine>,
@@ -28,7 +28,7 @@ struct Template {
     summary: String,
 }
 
-/// What [`READ`] answers.
+/// The parsed result of [`READ`].
 #[derive(Deserialize)]
 struct Found {
     entry: Entry,

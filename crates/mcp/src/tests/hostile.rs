@@ -100,8 +100,8 @@ async fn a_value_nested_as_deep_as_json_is_read_at_all_is_carried_or_refused() {
     }
 }
 
-/// Cuts and flips of a good line, in a fixed order: whatever comes out, there is an answer or
-/// silence, and the next good line is served.
+/// A good line, truncated and with bytes changed or inserted, in a fixed order: each variant gets an
+/// answer or silence, and the next good line is served.
 #[tokio::test]
 async fn no_mutation_of_a_line_stops_the_server() {
     let bench = Bench::new();

@@ -195,7 +195,7 @@ async fn the_toolset_decides_what_is_listed() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_nobody_gave_out_is_refused() {
+async fn a_cursor_that_the_server_did_not_issue_is_refused() {
     let bench = Bench::new();
     for method in ["tools/list", "resources/list", "resources/templates/list"] {
         let reply = bench.ask(&request(method, json!({"cursor": "x"}))).await;

@@ -78,7 +78,7 @@ async fn a_call_without_handshake_is_answered_whatever_is_accepted() {
 }
 
 #[tokio::test]
-async fn who_accepts_only_events_gets_one() {
+async fn a_client_that_accepts_only_events_gets_an_event() {
     let bench = Bench::new();
     for (headers, message) in [
         (vec![("accept", "text/event-stream")], request("tools/call", get_hint())),
@@ -208,12 +208,12 @@ async fn a_modern_request_gets_the_statuses_of_its_revision() {
 }
 
 #[tokio::test]
-async fn a_revision_nobody_knows_is_refused_in_json() {
+async fn an_unknown_revision_is_refused_in_json() {
     let bench = Bench::new();
     let unknown = ("mcp-protocol-version", "1999-01-01");
     let (status, reply) = post(&bench, &[unknown], &request("tools/list", json!({}))).await;
     assert_eq!((status, &reply["id"], &reply["error"]["code"]), (400, &json!(7), &json!(-32600)));
-    // What the SDK refuses in plain text: half of the modern form, and parameters of no form at all.
+    // The SDK refuses these in plain text: half of the modern form, and parameters in an array.
     let mut half = modern("tools/list", json!({}));
     half["params"]["_meta"]
         .as_object_mut()
