@@ -1,4 +1,4 @@
-//! Queries and stores of all the shapes that nobody plans for: each is answered, and soon.
+//! Queries and stores of unusual shapes: each query is answered within a deadline.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::desk::{Desk, do_it};
 use crate::search::{self, Filter, Order, Recipe, Wanted};
 use crate::{Tx, passages};
 
-/// Far more than any of them takes, and far less than what is not bounded would take.
+/// Far more than any of these queries takes, and far less than an unbounded query would take.
 const DEADLINE: Duration = Duration::from_secs(40);
 
 fn within_deadline<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -40,7 +40,7 @@ fn crowded() -> Desk {
 
 /// @search_bounded
 #[test]
-fn whatever_is_typed_is_answered_soon_and_never_with_an_error() {
+fn any_query_is_answered_within_the_deadline_and_without_an_error() {
     let desk = crowded();
     let many = |count: usize, of: &dyn Fn(usize) -> String| {
         (0..count).map(of).collect::<Vec<_>>().join(" ")
@@ -133,7 +133,7 @@ fn identical_passages_are_each_found_once_the_newest_first() {
 
 /// @search_large_documents
 #[test]
-fn a_document_of_ten_megabytes_is_one_hit_and_holds_nobody_up() {
+fn a_document_of_ten_megabytes_is_one_hit_and_does_not_slow_searches() {
     let desk = Desk::new();
     let before = desk.runs("before it", 0);
     let id = desk.runs("a placeholder", 1);

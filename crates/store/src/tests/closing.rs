@@ -1,4 +1,4 @@
-//! The end: what waits is finished, checkpoints are as decided, later calls are refused.
+//! Closing a store: queued writes are finished, the WAL is checkpointed or left, later calls are refused.
 
 use model::{Code, limits};
 
@@ -17,7 +17,7 @@ fn a_daemon_leaves_one_file() {
 }
 
 #[test]
-fn what_waits_is_finished_and_later_calls_are_unavailable() {
+fn queued_writes_are_finished_and_later_calls_are_unavailable() {
     let home = Home::new();
     let opening = home.open();
     let release = hold_writer(&opening.store);

@@ -80,7 +80,7 @@ fn a_backup_overwrites_nothing_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_is_not_a_sound_database_of_ours_is_not_restored() {
+fn only_an_intact_database_of_ours_is_restored() {
     let home = Home::new();
     let opening = home.open();
     opening.set("mine", "v").unwrap();

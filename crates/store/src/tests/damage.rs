@@ -171,7 +171,7 @@ fn a_second_damage_in_the_same_second_gets_its_own_name() {
 }
 
 #[test]
-fn what_only_the_log_holds_is_salvaged_too() {
+fn rows_that_are_only_in_the_wal_are_salvaged_too() {
     let home = filled();
     let mut options = home.options();
     options.one_shot = true;

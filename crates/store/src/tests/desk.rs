@@ -1,4 +1,4 @@
-//! An agent at work, for the tests of what is kept of it.
+//! A simulated agent session, for tests of the records that are stored of it.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) struct Desk {
     pub(super) session: Seen,
 }
 
-/// What an agent does, with what a test wants to be different.
+/// An action of the agent; a test changes the fields it is about.
 #[derive(Clone)]
 pub(super) struct Deed {
     pub(super) session: Seen,

@@ -39,7 +39,7 @@ fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
 }
 
 #[test]
-fn a_write_that_does_not_fit_hurts_nobody_in_its_group() {
+fn a_write_that_does_not_fit_does_not_affect_others_in_its_group() {
     let home = Home::new();
     let mut options = home.options();
     options.page_count_max = Some(90);
@@ -122,7 +122,7 @@ fn a_one_shot_command_reads_a_locked_database_and_writes_once_it_is_free() {
 }
 
 #[test]
-fn who_opens_to_read_reads_beside_a_writer_and_changes_nothing() {
+fn a_store_opened_to_read_works_beside_a_writer_and_changes_nothing() {
     let home = Home::new();
     let reader = |home: &Home| {
         Store::open_to_read(home.options(), Box::new(|_, _| Ok(())), Box::new(|_| {}))
@@ -147,7 +147,7 @@ fn a_read_only_database_is_unavailable_for_writes_only() {
     let home = Home::new();
     let opening = home.open();
     opening.set("a", "v").unwrap();
-    // Permissions do not stop every user, so SQLite itself is told to refuse.
+    // File permissions do not stop root, so `query_only` makes SQLite refuse writes.
     let refuse = |tx: &crate::Tx<'_>| tx.sql(|db| db.pragma_update(None, "query_only", true));
     opening.store.write(at_now(), refuse).unwrap();
     let refused = opening.set("b", "v").unwrap_err();
@@ -251,7 +251,7 @@ fn only_the_user_may_read_the_files() {
 }
 
 #[test]
-fn what_the_owner_does_at_opening_can_fail_and_is_rolled_back() {
+fn a_failed_open_callback_is_rolled_back() {
     let home = Home::new();
     let refused = Store::open_within(
         home.options(),

@@ -12,7 +12,7 @@ const MINUTE: i64 = 60 * SECOND;
 
 /// @capture_fold_reads
 #[test]
-fn the_same_read_within_five_minutes_is_one_and_counts() {
+fn repeated_reads_within_five_minutes_fold_into_one_with_a_count() {
     let desk = Desk::new();
     let first = desk.reads("/w/app/a.rs", 0);
     assert!(matches!(first, Added::New(_)));
@@ -31,7 +31,7 @@ fn the_same_read_within_five_minutes_is_one_and_counts() {
 
 /// @capture_fold_reads
 #[test]
-fn the_same_path_searched_for_other_words_is_another_search() {
+fn searches_of_one_path_for_different_words_do_not_fold() {
     let desk = Desk::new();
     let search = |words: &str, after: i64| {
         let deed = desk.deed(ObsType::Search, words, after);
@@ -57,7 +57,7 @@ fn another_session_and_a_failure_never_fold_into_a_read() {
 
 /// @capture_fold_floods
 #[test]
-fn twenty_equal_commands_stand_alone_and_the_rest_are_one() {
+fn the_first_twenty_equal_commands_are_stored_and_the_rest_fold_into_one() {
     let desk = Desk::new();
     let added: Vec<Added> =
         (0..30).map(|i| desk.does(desk.deed_command("make", i * SECOND))).collect();
@@ -88,7 +88,7 @@ fn ten_equal_commands_are_ten_records() {
 
 /// @capture_fold_floods
 #[test]
-fn what_repeats_once_a_minute_never_folds() {
+fn a_command_repeated_once_a_minute_never_folds() {
     let desk = Desk::new();
     for i in 0..40 {
         assert!(matches!(desk.does(desk.deed_command("make", i * MINUTE)), Added::New(_)));

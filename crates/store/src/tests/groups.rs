@@ -1,4 +1,4 @@
-//! Groups of writes: what one of them found out serves the next, and never outlives what it stood for.
+//! Groups of writes: a write reuses values that an earlier one looked up, unless these have become outdated.
 
 use model::OpError;
 use model::project::Pause;
@@ -66,7 +66,7 @@ fn actions_are_counted_right_though_a_purge_counts_them_anew_in_between() {
 }
 
 #[test]
-fn what_a_refused_write_found_out_is_forgotten_with_it() {
+fn values_looked_up_by_a_refused_write_are_forgotten() {
     let desk = Desk::new();
     let (session, project) = (desk.session, desk.project.id);
     let release = hold_writer(&desk.opening.store);

@@ -1,4 +1,4 @@
-//! What records mean: turned off and on again, within its project, and gone with the record.
+//! Embeddings of records: turned off and on again, limited to their project, and deleted with the record.
 
 use std::fs;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::search::{self, Filter, Hits, Order, Recipe};
 use crate::sessions::Seen;
 use crate::{Options, files, passages, projects};
 
-/// What was decided, and a question that has none of its words.
+/// A decision, and a question about it that has none of its words.
 const DECIDED: &str = "we decided to use SQLite instead of Postgres";
 const ASKED: &str = "why choose a database engine";
 
@@ -35,7 +35,7 @@ fn vectors(opening: &Opening) -> (usize, usize) {
     opening.store.read(|rx| rx.sql(count)).unwrap()
 }
 
-/// A desk whose store works out no meaning.
+/// A desk whose store computes no embeddings.
 fn desk_without_meaning() -> Desk {
     let mut desk = Desk::new();
     desk.opening = reopened(&desk, false);
@@ -64,7 +64,7 @@ fn without_meaning_words_are_found_and_no_vector_is_kept_until_it_is_turned_on_a
     desk.opening = reopened(&desk, true);
     assert_eq!(ids(&hits(&desk, ASKED, &Filter::default()))[0], meant);
     assert_eq!(vectors(&desk.opening), (many + 1, 0));
-    // What was worked out stays when it is turned off, and what comes then has none.
+    // Turned off, passages keep their embeddings, and new passages get none.
     desk.opening = reopened(&desk, false);
     desk.runs("something else", 9);
     desk.read(|_| Ok(()));
@@ -73,7 +73,7 @@ fn without_meaning_words_are_found_and_no_vector_is_kept_until_it_is_turned_on_a
 
 /// @search_meaning_off
 #[test]
-fn what_is_worked_out_later_is_what_would_have_been_worked_out_at_once() {
+fn embeddings_computed_later_equal_those_computed_at_once() {
     let long = (0..12).map(|i| format!("{DECIDED} in year {i} {}.", "more ".repeat(40)));
     let long = long.collect::<Vec<_>>().join("\n");
     let kept = |desk: &Desk| -> Vec<Vec<u8>> {
@@ -111,7 +111,7 @@ const TEXT: &str = "the quuxifications of the ledger are wrong";
 
 /// @purge_leaves_no_trace
 #[test]
-fn neither_stems_nor_vectors_of_what_was_purged_or_scrubbed_are_in_the_file() {
+fn no_stem_or_vector_of_a_purged_or_scrubbed_record_is_in_the_file() {
     assert_eq!(text::terms::term(WORD).unwrap(), STEM);
     let vector = Vector::of(TEXT).unwrap().to_bytes();
     assert_eq!(vector.len(), 132);
@@ -168,7 +168,7 @@ fn neither_meaning_nor_a_neighbour_brings_in_a_record_of_another_project() {
 
 /// @project_merge
 #[test]
-fn what_was_merged_is_found_by_meaning_where_it_went_and_not_where_it_was() {
+fn records_of_a_merged_project_are_found_by_meaning_in_the_new_one_only() {
     let desk = Desk::new();
     let session = desk.session("s-2", "elsewhere", 0);
     let meant = desk.does(Deed { session, ..desk.deed_command(DECIDED, 1) }).id();
@@ -185,7 +185,7 @@ fn what_was_merged_is_found_by_meaning_where_it_went_and_not_where_it_was() {
 /// @project_merge
 /// @search_meaning_off
 #[test]
-fn a_reader_of_an_older_snapshot_leaves_nothing_old_behind_for_those_who_come_later() {
+fn a_reader_of_an_older_snapshot_leaves_no_outdated_state_to_later_readers() {
     let desk = Desk::new();
     let session = desk.session("s-2", "elsewhere", 0);
     let meant = desk.does(Deed { session, ..desk.deed_command(DECIDED, 1) }).id();
@@ -194,7 +194,7 @@ fn a_reader_of_an_older_snapshot_leaves_nothing_old_behind_for_those_who_come_la
     let query = query::rewrite(ASKED);
     let before = desk.read(|rx| {
         projects::list(rx)?;
-        // Somebody merges the two meanwhile; this snapshot does not see it.
+        // The writer merges the two projects meanwhile; this snapshot does not see it.
         desk.write(move |tx| projects::merge(tx, from, into));
         let old = [from];
         let filter = Filter { projects: Some(&old), ..Filter::default() };
@@ -208,7 +208,7 @@ fn a_reader_of_an_older_snapshot_leaves_nothing_old_behind_for_those_who_come_la
 
 /// @search_meaning_off
 #[test]
-fn a_search_does_not_wait_for_what_is_still_to_be_worked_out_and_finds_what_is() {
+fn a_search_does_not_wait_for_missing_embeddings() {
     let mut desk = desk_without_meaning();
     let meant = desk.runs(DECIDED, 0);
     let many = i64::try_from(limits::INDEX_BATCH).unwrap() * 2;
@@ -229,14 +229,14 @@ fn a_search_does_not_wait_for_what_is_still_to_be_worked_out_and_finds_what_is()
     let found = |found: &Hits| found.hits.iter().any(|hit| hit.id == meant && hit.meaning > 0.0);
     assert!(!found(&asked(ASKED)));
     drop(release);
-    // The first part is known to whoever read the passages before, the last one not yet.
+    // Each batch adds its embeddings to the loaded catalogue, those of the oldest records first.
     desk.write(passages::catch_up);
     assert!(found(&asked(ASKED)));
 }
 
 /// @search_meaning
 #[test]
-fn of_many_that_mean_the_same_the_newest_come_in_whoever_finds_them() {
+fn equal_similarity_is_broken_by_recency() {
     let desk = Desk::new();
     let many = i64::try_from(limits::SEARCH_CANDIDATES).unwrap() * 3;
     let deed = desk.deed_command(DECIDED, 0);

@@ -1,4 +1,4 @@
-//! The log is moved into the database while somebody writes.
+//! WAL checkpoints while another connection writes or reads.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn write(db: &Connection, pages: usize) {
 
 /// @a_long_log_is_moved
 #[test]
-fn a_long_log_is_moved_while_writes_go_on_and_begins_anew() {
+fn a_long_wal_is_checkpointed_during_writes_and_restarts() {
     let home = Home::new();
     drop(home.open());
     let db = other_connection(&home.db());
@@ -46,7 +46,7 @@ fn a_long_log_is_moved_while_writes_go_on_and_begins_anew() {
 
 /// @a_long_log_is_moved
 #[test]
-fn the_file_of_a_log_is_emptied_unless_somebody_reads_it() {
+fn the_wal_file_is_truncated_unless_a_reader_needs_it() {
     let home = Home::new();
     drop(home.open());
     let db = other_connection(&home.db());

@@ -1,4 +1,4 @@
-//! Postings that are packed: whatever is asked has the same answer before, meanwhile and after.
+//! Packed postings: a query has the same answer before, during and after packing.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::{Rx, Tx, passages};
 
 /// Far more than it takes.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// A word of one record alone, which stands in the first pack.
+/// A word of a single record, whose postings are in the first pack.
 const RARE: &str = "xylophonewords";
 
-/// Fills several packs, of which none is made yet.
+/// Writes enough records for several packs; none of them is packed yet.
 fn fill(desk: &Desk) -> impl FnMut(&Tx<'_>) -> Result<(), OpError> + Send + 'static {
     let deed = desk.deed_command("", 0);
     move |tx| {
@@ -30,7 +30,7 @@ fn fill(desk: &Desk) -> impl FnMut(&Tx<'_>) -> Result<(), OpError> + Send + 'sta
     }
 }
 
-/// What is found for queries of all shapes, with its scores to the last bit.
+/// The hits of queries of all shapes, with the exact bits of their scores.
 fn answers(rx: &Rx<'_>) -> Result<Vec<(i64, u64)>, OpError> {
     let shapes = [
         "w5 w17",
@@ -63,7 +63,7 @@ fn rows(rx: &Rx<'_>, table: &str) -> Result<u64, OpError> {
 
 /// @search_packs
 #[test]
-fn whatever_is_asked_has_the_same_answer_before_while_and_after_postings_are_packed() {
+fn queries_have_the_same_answer_before_during_and_after_packing() {
     let desk = Desk::new();
     let mut fill = fill(&desk);
     let (steps, loose, packed) = desk.write(move |tx| {
@@ -84,10 +84,10 @@ fn whatever_is_asked_has_the_same_answer_before_while_and_after_postings_are_pac
 
 /// @search_packs
 #[test]
-fn what_is_full_is_packed_when_there_is_time_also_of_a_store_from_before() {
+fn full_blocks_of_an_older_store_are_packed_in_the_background() {
     let mut desk = Desk::new();
     let mut fill = fill(&desk);
-    // Whoever has written this had no packs.
+    // The writer leaves full blocks unpacked, like a build without packs.
     desk.write(move |tx| {
         fill(tx)?;
         tx.defer(|index: &mut crate::index_state::IndexState| index.is_loose = Some(false));
@@ -104,7 +104,7 @@ fn what_is_full_is_packed_when_there_is_time_also_of_a_store_from_before() {
 
 /// @search_packs
 #[test]
-fn who_wants_everything_packed_at_once_gets_that() {
+fn packing_on_request_packs_all_full_blocks() {
     let desk = Desk::new();
     desk.write(fill(&desk));
     desk.opening.store.pack().unwrap();
@@ -114,7 +114,7 @@ fn who_wants_everything_packed_at_once_gets_that() {
 
 /// @search_packs @purge_leaves_no_trace
 #[test]
-fn words_of_what_was_removed_from_a_pack_are_not_in_the_file() {
+fn words_of_a_record_removed_from_a_pack_are_not_in_the_file() {
     let desk = Desk::new();
     let holds = |what: &str| {
         let file = std::fs::read(desk.home.db()).unwrap();

@@ -137,7 +137,7 @@ fn removed_words_are_not_in_the_file_after_the_index_was_optimized() {
 
 /// @search_index
 #[test]
-fn the_index_is_made_anew_when_a_damaged_database_was_saved() {
+fn the_index_is_rebuilt_after_a_damaged_database_was_salvaged() {
     let home = Home::new();
     let desk = Desk::new();
     let long = long_text(["alpha", "beta", "gamma"]);
@@ -169,7 +169,7 @@ fn the_index_is_made_anew_when_a_damaged_database_was_saved() {
 
 /// @search_index
 #[test]
-fn what_was_just_written_is_found_by_the_next_search_however_much_it_is() {
+fn any_number_of_new_records_is_found_by_the_next_search() {
     let desk = Desk::new();
     let many = i64::try_from(limits::INDEX_BATCH).unwrap() * 2 + 3;
     for i in 0..many {
@@ -183,14 +183,14 @@ fn what_was_just_written_is_found_by_the_next_search_however_much_it_is() {
 
 /// @search_index
 #[test]
-fn what_the_index_does_not_know_yet_is_listed_where_it_belongs() {
+fn unindexed_records_are_ranked_among_indexed_ones() {
     let desk = Desk::new();
     for i in 0..300 {
         desk.runs(&format!("make item {i}"), i);
     }
     desk.read(|_| Ok(()));
     let deed = desk.deed_command("", 0);
-    // Inside of a transaction nobody brings the index up to date.
+    // The index is not brought up to date inside a transaction.
     let best: Vec<(String, String)> = desk.write(move |tx| {
         for i in 300..900 {
             do_it(
@@ -235,8 +235,8 @@ fn what_the_index_does_not_know_yet_is_listed_where_it_belongs() {
 
 /// @search_index
 #[test]
-fn an_index_of_an_older_layout_is_made_anew_at_the_next_opening() {
-    // How an older build kept passages: without what a search weighs of their documents.
+fn an_index_of_an_older_layout_is_rebuilt_at_the_next_open() {
+    // The passage table of an older build, without the time and kind of the document.
     const OLDER: &str = "CREATE TABLE older (id INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL, \
          session INTEGER NOT NULL, project INTEGER NOT NULL, length INTEGER NOT NULL, \
          words INTEGER NOT NULL, vector BLOB) STRICT; \
@@ -415,7 +415,7 @@ fn a_beginning_finds_what_begins_so_whatever_its_stem_is() {
         listed.sort_unstable();
         assert_eq!((listed, found.completeness.is_partial()), (expected, false), "{typed}");
     }
-    // The same where no word is there, and words that begin alike are tried.
+    // Words that no record has are tried as prefixes, under the same rules.
     for (typed, expected) in [("chosen", vec![]), ("universi", vec![2]), ("organizatory", vec![1])]
     {
         let expected: Vec<i64> = expected.into_iter().map(|at: usize| ids[at]).collect();
@@ -427,7 +427,7 @@ fn a_beginning_finds_what_begins_so_whatever_its_stem_is() {
 
 /// @search_patience
 #[test]
-fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
+fn records_not_checked_for_an_excluded_term_are_not_listed() {
     let desk = Desk::new();
     for at in 0..600 {
         let unwanted = if at % 2 == 0 { "not wanted" } else { "" };
@@ -450,7 +450,7 @@ fn what_may_have_what_is_not_wanted_is_not_listed_when_time_is_up() {
     let whole =
         desk.read(|rx| search::hits_within(&effort, rx, &query, &Filter::default(), wanted));
     assert_eq!((whole.hits.len(), whole.completeness.is_partial()), (300, false));
-    // The same for words that stand in too many passages.
+    // Nothing is listed either if the words have more postings than the budget allows.
     let query = text::query::rewrite("wanted NOT n7");
     for (entries, found) in [(601, (599, false)), (600, (0, true)), (599, (0, true))] {
         let effort = Effort { entries, ..Effort::default() };

@@ -1,4 +1,4 @@
-//! What a search does with the time that it has.
+//! The time budget of a search.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -32,7 +32,7 @@ fn a_query_that_takes_too_long_ends_with_what_it_has() {
     assert_eq!((complete.hits.len(), complete.completeness.is_partial()), (800, false));
 }
 
-/// More of the same than a filter is asked about in any case.
+/// Writes more records than a filter checks regardless of the deadline.
 fn many(desk: &Desk, deed: Deed) {
     desk.write(move |tx| {
         for i in 0..5_000 {
@@ -45,7 +45,7 @@ fn many(desk: &Desk, deed: Deed) {
 
 /// @search_filters @search_patience
 #[test]
-fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without_a_search() {
+fn filters_by_agent_or_failure_find_few_records_among_many_with_zero_time() {
     let desk = Desk::new();
     let project = desk.project.id;
     let codex = desk.write(move |tx| {
@@ -72,7 +72,7 @@ fn what_one_agent_did_or_what_failed_is_found_among_any_number_of_others_without
         for typed in ["dock", "dock OR nothing"] {
             for order in [Order::Best, Order::BestAndNewest, Order::Newest] {
                 let query = query::rewrite(typed);
-                // Only beginnings of words take time, which are tried where nothing is found.
+                // If nothing is found, prefixes are tried, and only these need time.
                 let time = Duration::from_secs(if expected.is_empty() { 60 } else { 0 });
                 let effort = Effort::within(time);
                 let found = desk.read(|rx| {
@@ -134,7 +134,7 @@ fn beginnings_of_words_are_not_tried_while_some_record_may_have_the_word() {
 
 /// @search_prefix @search_patience
 #[test]
-fn nobody_claims_that_no_word_begins_so_who_had_no_time_to_look() {
+fn a_search_without_time_to_try_prefixes_is_marked_partial() {
     let desk = Desk::new();
     let begins = desk.runs("docker went up", 0);
     for i in 0..600 {
@@ -154,10 +154,10 @@ fn nobody_claims_that_no_word_begins_so_who_had_no_time_to_look() {
 
 /// @search_patience @search_exact
 #[test]
-fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
+fn waiting_for_the_catalogue_does_not_use_up_the_time_of_a_search() {
     let desk = Desk::new();
     let wanted = desk.runs("docker of src/user.rs", 0);
-    // More than are looked at whatever the time is.
+    // More records than are checked regardless of the deadline.
     for i in 0..600 {
         desk.runs(&format!("make n{i}"), i);
     }
@@ -174,7 +174,7 @@ fn who_waits_for_the_catalogue_has_all_of_the_time_afterwards() {
             scope.spawn(|| {
                 let guard = catalogue.hold();
                 held.send(()).unwrap();
-                // Nobody sends: this only lets more time go by than a query has.
+                // Nothing is ever sent: this waits for longer than the time budget of a query.
                 let (_keep, never) = channel::<()>();
                 let _ = never.recv_timeout(limits::SEARCH_TIME * 2);
                 drop(guard);

@@ -13,7 +13,7 @@ use crate::{
 
 /// @obs_no_scan
 #[test]
-fn what_is_looked_up_often_never_scans() {
+fn frequent_lookups_never_scan_a_table() {
     let desk = Desk::new();
     let joined = [read::BEFORE, read::AFTER, read::LATELY, read::RUNS]
         .map(|condition| format!("{} {condition}", read::COLUMNS));

@@ -85,7 +85,7 @@ fn a_verdict_on_a_text_is_kept_until_the_text_changes() {
 }
 
 #[test]
-fn what_happened_around_a_record_is_of_its_session_and_in_order_of_time() {
+fn records_around_a_record_are_of_its_session_and_in_order_of_time() {
     let desk = Desk::new();
     // The clock jumps back after the third command: time goes before arrival.
     let ids: Vec<i64> = [0, 10, 30, 20, 30]
@@ -311,7 +311,7 @@ fn a_file_is_found_in_all_forms_of_its_path() {
 }
 
 #[test]
-fn the_best_of_what_is_recent_comes_first_whatever_the_project_and_kind() {
+fn the_best_recent_records_come_first_across_projects_and_kinds() {
     let desk = Desk::new();
     let other = desk.session("s-2", "other", 0);
     let edit = desk.edits("/w/app/a.rs", 0);
@@ -373,7 +373,7 @@ fn pins_hold_for_every_kind_of_record_and_can_be_taken_back() {
 
 /// @briefing_forgotten
 #[test]
-fn what_was_told_is_told_once_until_the_host_forgets() {
+fn deliveries_are_remembered_until_the_receipts_are_reset() {
     let desk = Desk::new();
     let session = desk.session.id;
     let tell = |path: &'static str, stamp: i64, after: i64| {

@@ -65,7 +65,7 @@ fn a_prompt_and_a_session_that_lose_everything_go_too() {
 
 /// @purge_summaries
 #[test]
-fn what_is_left_of_a_session_is_summarised_anew() {
+fn a_purge_rebuilds_the_summary_of_a_session_from_its_remaining_records() {
     let desk = Desk::new();
     let leaked = desk.says("my word is hunter-gatherer and nothing else", None, 0);
     desk.does(Deed { prompt: Some(leaked), ..desk.deed_command("make", 1) });
@@ -302,7 +302,7 @@ fn a_pause_holds_for_its_project_until_its_end() {
 }
 
 #[test]
-fn what_is_gone_over_is_found_by_its_new_words_and_keeps_its_count() {
+fn a_scrubbed_record_has_its_new_text_and_keeps_its_count() {
     let desk = Desk::new();
     let prompt = desk.says("the word is swordfish", None, 0);
     let read = desk.reads("/w/app/swordfish.rs", 1).id();

@@ -1,4 +1,4 @@
-//! Search through the store: what is found, in which order, and what a filter keeps out.
+//! Search through the store: which records are found, in which order, and which ones a filter excludes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn words_count_as_much_as_in_the_full_text_index_itself() {
 
 /// @search_neighbours
 #[test]
-fn what_stands_beside_a_hit_in_its_session_counts_and_what_stands_elsewhere_does_not() {
+fn only_direct_neighbours_of_a_hit_in_its_session_gain_score() {
     let desk = Desk::new();
     let before = desk.runs("make it so", 0);
     let hit = desk.runs("flaky watchdog reset", 1);
@@ -135,7 +135,7 @@ fn what_stands_beside_a_hit_in_its_session_counts_and_what_stands_elsewhere_does
     assert_eq!(found[0].id, hit);
     assert!(part(before) > 0.0 && part(after) > 0.0);
     assert_eq!(part(far), 0.0);
-    // A single word lists only what contains it.
+    // A query of a single word lists only records that contain it.
     assert_eq!(ids(&desk, "watchdog", &ALL), [hit]);
 }
 
@@ -166,7 +166,7 @@ fn of_equal_records_the_one_whose_session_is_about_the_words_comes_first() {
 
 /// @search_neighbours
 #[test]
-fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {
+fn neighbours_are_adjacent_in_their_session_not_in_the_index() {
     let desk = Desk::new();
     let before = desk.runs("make it so", 0);
     let hit = desk.runs("flaky watchdog reset", 1_000);
@@ -186,18 +186,18 @@ fn neighbours_stand_beside_each_other_in_their_session_not_in_the_index() {
         with
     };
     assert_eq!(beside("far apart in the index"), [before, after]);
-    // What gets other words comes into the index anew, behind all others.
+    // A record with a changed text is indexed again, after all others.
     desk.write(move |tx| passages::renewed(tx, hit));
     assert_eq!(beside("in the index again"), [before, after]);
     desk.write(move |tx| passages::changed(tx, before));
     assert_eq!(beside("its neighbour again"), [before, after]);
-    // What happened between comes in late, and what is gone is beside nothing.
+    // A record may arrive late and still belong in between; a removed record is not a neighbour.
     let between = desk.runs("take a breath", 1_500);
     assert_eq!(beside("late"), [before, between]);
     desk.write(move |tx| passages::remove(tx, between));
     desk.write(move |tx| passages::remove(tx, after));
     assert_eq!(beside("gone"), [before, last]);
-    // Who reads the index for the first time sees the same.
+    // A catalogue that is loaded from scratch has the same neighbours.
     desk.write(|tx| {
         tx.facts().catalogue.clear();
         Ok(())
@@ -218,7 +218,7 @@ fn a_question_finds_what_means_the_same_in_other_words() {
     let meant = desk.does(Deed { session, ..meant }).id();
     let typed = "why choose a database engine";
     assert_eq!(ids(&desk, typed, &ALL)[0], meant);
-    // The same word again does not make a question of it.
+    // Repeating a word does not turn it into a question.
     assert_eq!(ids(&desk, "database Database", &ALL), [0; 0]);
     assert_eq!(ids(&desk, "database engine", &ALL)[0], meant);
     let lexical = desk.read(|rx| {
@@ -314,7 +314,7 @@ fn a_name_lists_only_what_contains_it_or_else_what_has_parts_of_it() {
         assert_eq!(found(path, &ALL), (vec![verify, foreign], Form::AllTerms));
         assert_eq!(found(path, &here), (vec![verify], Form::AllTerms));
         assert_eq!(found("ferrowick_jobs", &ALL), (vec![jobs], Form::AllTerms));
-        // What nothing contains, or nothing that is asked for, is looked for in parts.
+        // A name that no record within the filter contains is searched by its parts.
         let prompts = Filter { kind: Some(ObsType::UserPrompt.into()), ..ALL };
         assert_eq!(found(path, &prompts), (vec![], Form::AnyTerm));
         let parts = found("crates/manifest/src/main.rs", &here);
@@ -487,7 +487,7 @@ fn the_newest_come_first_where_that_is_wanted() {
 
 /// @search_frequent
 #[test]
-fn a_frequent_word_is_looked_for_in_every_record_that_has_it() {
+fn a_frequent_word_finds_every_record_that_has_it() {
     let desk = Desk::new();
     let rare = desk.runs("common rare", 0);
     for i in 1..=40 {
@@ -564,7 +564,7 @@ fn hostile(seed: &mut u64) -> String {
 
 /// @search_never_fails
 #[test]
-fn whatever_is_typed_the_index_takes_it() {
+fn no_query_makes_a_search_fail() {
     let desk = Desk::new();
     desk.runs("auth token the getUserName 認証 猫 é body parts 5", 0);
     desk.read(|_| Ok(()));
@@ -662,7 +662,7 @@ fn a_filter_never_walks_through_all_documents() {
 
 /// @search_exact @search_operators
 #[test]
-fn what_has_a_quotation_just_so_comes_first_beside_operators_and_other_words_too() {
+fn an_exact_phrase_match_comes_first_beside_operators_and_other_words_too() {
     let desk = Desk::new();
     let exact =
         desk.says("alpha sardine harvest of a copper kettle and a long line of others", None, 0);

@@ -1,4 +1,4 @@
-//! What is like a text: which records, in which order, and which of them say the same.
+//! Records similar to a text: which ones, in which order, and which of them are duplicates.
 
 use model::limits;
 
@@ -15,7 +15,7 @@ fn ids(found: &[Similar]) -> Vec<i64> {
 
 /// @similar_nearest
 #[test]
-fn the_nearest_in_words_and_meaning_come_first_and_where_they_stand_does_not_count() {
+fn the_nearest_in_words_and_meaning_come_first_and_neighbours_do_not_count() {
     let desk = Desk::new();
     let beside = desk.runs("tidy up", 0);
     let same = desk.runs("the database was locked by another writer", 1);
@@ -33,7 +33,7 @@ fn the_nearest_in_words_and_meaning_come_first_and_where_they_stand_does_not_cou
 
 /// @similar_not_itself
 #[test]
-fn a_record_that_is_not_meant_neither_answers_nor_lifts_what_stands_beside_it() {
+fn an_excluded_record_is_not_listed_and_does_not_lift_its_neighbours() {
     let desk = Desk::new();
     desk.runs("make tea", 0);
     let own = desk.runs("the watchdog resets the flaky sensor", 1);
@@ -45,7 +45,7 @@ fn a_record_that_is_not_meant_neither_answers_nor_lifts_what_stands_beside_it() 
     assert!(!ids(&found).contains(&own));
 }
 
-/// The measure for a text that is compared with many, which has to agree with that for two.
+/// The check for a text that is compared with many others; it has to agree with `Alike`.
 fn is_compared_as_duplicate(a: &str, b: &str) -> bool {
     let [a, b] = [a, b].map(|text| ComparedText::new(text.to_owned()));
     a.is_duplicate_of(&b)
@@ -104,7 +104,7 @@ fn a_long_text_and_what_denies_it_do_not_say_the_same() {
     }
     let swapped = long.replace("step40", "x").replace("step70", "step40").replace('x', "step70");
     assert!(!Alike::of(&long, &swapped).is_duplicate());
-    // What stands behind the beginning has to be the same too.
+    // Duplicates must agree beyond the beginning of a long text too.
     let begun = |end: &str| format!("{long} {} {end}", "and on it goes ".repeat(300));
     assert!(Alike::of(&begun("to the left"), &begun("To the left!")).is_duplicate());
     assert!(!Alike::of(&begun("to the left"), &begun("to the right")).is_duplicate());
@@ -112,7 +112,7 @@ fn a_long_text_and_what_denies_it_do_not_say_the_same() {
 
 /// @similar_duplicates
 #[test]
-fn what_capture_kept_of_a_text_is_compared_with_as_much_of_it() {
+fn a_record_truncated_at_capture_is_compared_with_as_much_of_the_text() {
     let desk = Desk::new();
     let long = (0..3_000).map(|at| format!("tok{at}")).collect::<Vec<_>>().join(" ");
     let kept = |chars: usize| long.chars().take(chars).collect::<String>();
@@ -171,7 +171,7 @@ fn operators_are_words_and_a_text_without_words_is_like_nothing() {
 
 /// @similar_text
 #[test]
-fn what_stands_behind_the_first_characters_does_not_count() {
+fn words_after_the_length_limit_of_a_text_are_not_searched() {
     let desk = Desk::new();
     let id = desk.runs("zebra crossing", 0);
     let text = |before: usize| format!("{}zebra crossing", "x".repeat(before) + " ");

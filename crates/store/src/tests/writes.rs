@@ -50,7 +50,7 @@ fn two_equal_calls_in_one_group_run_once() {
 }
 
 #[test]
-fn a_failed_write_leaves_nothing_and_hurts_nobody_in_its_group() {
+fn a_failed_write_leaves_nothing_and_does_not_affect_others_in_its_group() {
     let opening = Home::new().open();
     let release = hold_writer(&opening.store);
     let put = |key: &'static str, fails: bool| {
@@ -250,7 +250,7 @@ fn a_hint_comes_back_as_it_was_put() {
 }
 
 #[test]
-fn what_time_has_ended_is_swept_and_named() {
+fn expired_hints_are_swept_and_their_names_returned() {
     let opening = Home::new().open();
     let mut short = hint("a", "v");
     short.meta.ttl = Some(model::hint::Ttl::parse("PT1S").unwrap());
