@@ -24,10 +24,10 @@ use crate::settings::{ANSWERS, AT_PROMPTS, OTHER_PROJECTS};
 use crate::show;
 use place::{Place, Scope};
 
-/// A minute: the same store gives the same text within it.
+/// Briefings round the time down to a minute, so that an unchanged store gives equal text within it.
 const MINUTE_MS: i64 = 60_000;
 
-/// What this session could be told now.
+/// Candidates for a session: its briefing when it starts, related records at a prompt.
 pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
     let source = match moment.occasion {
         Occasion::SessionStart(source) => source,
@@ -45,7 +45,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
         let brief = BriefingReader {
             rx,
             now: moment.now - moment.now.rem_euclid(MINUTE_MS),
-            // What a session that lost its memory did itself is what it needs most.
+            // A session whose host dropped its context needs its own records most.
             without: moment.session.filter(|_| !source.forgot()),
             session: moment.session,
             source,

@@ -1,4 +1,4 @@
-//! How many of something a caller wants, where every number is taken and held within its bounds.
+//! A count that a caller asks for: any number is accepted and clamped to its bounds.
 
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! A short session as an agent's hooks tell it: what the examples of the operations stand on.
+//! A short session as an agent's hooks report it: the data for the examples of the operations.
 
 /// A prompt, an edit and a test run in `/home/you/web`; the ids of its records are 1 to 4.
 pub(crate) const A_SESSION: &[(&str, &str)] = &[

@@ -131,7 +131,7 @@ impl Op for FileHistory {
                 interventions_only: params.interventions_only,
                 limit: params.limit.within(1..=limits::FILE_TOUCHES_MAX),
             };
-            // What the path means where the caller stands wins over what else ends like it.
+            // A path relative to the caller's directory wins over other paths with the same end.
             let mut found = match &asked.from_here {
                 Some(absolute) => history::of_file(rx, &query(absolute))?,
                 None => Vec::new(),

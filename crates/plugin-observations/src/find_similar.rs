@@ -141,7 +141,7 @@ impl Op for FindSimilar {
     }
 }
 
-/// What the records are to be like.
+/// The text or entry that records are compared with.
 enum Subject {
     Text(String),
     /// An entry, and its text as `get` gives it.
@@ -152,7 +152,7 @@ impl FindSimilarParams {
     fn subject(&self, cx: &Cx<'_>) -> Result<Subject, OpError> {
         match (&self.text, &self.path) {
             (Some(text), None) => match entry(cx, text.trim()) {
-                // What only looks like a path is a text.
+                // A text that is not the path of an entry is compared as text.
                 Err(error) if error.code != Code::NotFound => Ok(Subject::Text(text.clone())),
                 found => found,
             },

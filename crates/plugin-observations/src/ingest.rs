@@ -205,7 +205,8 @@ fn used(
         agent_id: event.agent_id.as_deref(),
     };
     observations::add(tx, &new, &settings.folding)?;
-    // What changed several files is found by each of them; the first has told what it was.
+    // A change of several files has a record for each, so that each file's history lists it. Only the first record
+    // contains the change.
     for path in changed_files(tool).filter(|_| !tool.failed) {
         let path = absolute(&redact_place(path, Profile::Strict), event.cwd.as_ref());
         if Some(&*path) == file_path.as_deref() {
@@ -221,13 +222,13 @@ fn used(
     Ok(())
 }
 
-/// The path without the folder where the agent stands.
+/// The path relative to the agent's working directory, if it is below it.
 fn shown<'a>(path: &'a str, cwd: Option<&Redacted<String>>) -> &'a str {
     let inside = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
     inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path)
 }
 
-/// The path from the top, so that a file is the same one wherever the agent stood.
+/// The absolute path, so that a file has one path whatever the agent's working directory is.
 fn absolute(path: &Redacted<String>, cwd: Option<&Redacted<String>>) -> Redacted<String> {
     match cwd {
         Some(cwd) if !path.starts_with(['/', '~']) && cwd.starts_with('/') => {
@@ -238,7 +239,7 @@ fn absolute(path: &Redacted<String>, cwd: Option<&Redacted<String>>) -> Redacted
     }
 }
 
-/// Draws the summary anew, and uses the pause to remove what is too old.
+/// Schedules a new summary of the session, and deletes expired records if a sweep is due.
 fn summarised(
     tx: &Tx<'_>,
     event: &HookEvent,
@@ -250,8 +251,7 @@ fn summarised(
     sweep_if_due(tx, event, settings)
 }
 
-/// Removes a little of what is too old, unless that was done lately. Each sweep leaves a line about
-/// itself in the store.
+/// Deletes a batch of expired records, unless a sweep ran lately. The store keeps a row about each sweep.
 fn sweep_if_due(tx: &Tx<'_>, event: &HookEvent, settings: &Settings) -> Result<(), OpError> {
     let Some(rules) = &settings.retention else { return Ok(()) };
     let now = event.at.min(retention::clock(tx)?);

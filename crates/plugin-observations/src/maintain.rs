@@ -1,5 +1,4 @@
-//! `maintain`: the care that nobody has to wait for: old records go, the index and the file are made
-//! compact.
+//! `maintain`: deletes expired records, repairs damaged rows, and compacts the index and the file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -133,8 +132,8 @@ fn by_type(swept: &Swept) -> BTreeMap<String, u64> {
     swept.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
 }
 
-/// One transaction of several, so that others write in between. It is not the answer of the call: that
-/// is what the last `cx.store.write` gives.
+/// Runs one of several transactions, so that other writers can write in between. Its value is not the
+/// answer of the call: the last `cx.store.write` returns that.
 pub(crate) fn turn<T: Serialize + Send + 'static>(
     cx: &Cx<'_>,
     f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,

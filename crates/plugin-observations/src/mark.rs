@@ -1,4 +1,4 @@
-//! `mark`: a sentence that somebody wants to find again, kept among the records.
+//! `mark`: stores a sentence of the caller, such as a decision or a lesson, among the records.
 
 use contract::pretty::pretty;
 use contract::{Access, CallerSession, CliShape, Cx, Example, Op, OpInfo, Pretty};
@@ -77,13 +77,13 @@ impl Op for Mark {
     }
 }
 
-/// Whose mark it is.
+/// The project of the mark: that of the caller's directory, or a named one.
 enum Target {
     Place(ProjectFacts),
     Named(String),
 }
 
-/// The text, if it is one that may be kept.
+/// The redacted text. An empty or long text, or one that looks like a secret, is an error.
 fn checked(text: &str) -> Result<Redacted<String>, OpError> {
     let (text, max) = (text.trim(), limits::MARK_CHARS_MAX);
     if text.is_empty() {
@@ -146,7 +146,7 @@ fn own_session(tx: &Tx<'_>, session: &CallerSession) -> Result<Option<Session>, 
     Ok(known)
 }
 
-/// Keeps a mark of somebody who is in no session: those of a project share one, which is never open.
+/// Stores a mark of a caller without a session. Such marks of a project share a session that is never open.
 fn in_session_of_marks(
     tx: &Tx<'_>,
     project: Project,

@@ -1,5 +1,5 @@
-//! `pin_observation` and `unpin_observation`: a record that retention leaves alone and that leads its
-//! section when a session is told what happened.
+//! `pin_observation` and `unpin_observation`: a pinned record is exempt from retention and comes first in
+//! its section of a briefing.
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};

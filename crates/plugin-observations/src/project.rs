@@ -14,7 +14,7 @@ use text::secrets::{Profile, redact_place};
 use crate::examples;
 use crate::show;
 
-/// What an agent may not do: memory that moves between projects is the user's decision.
+/// Callers that may change projects. Agents may not: moving memory between projects is the user's decision.
 const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
 
 pub(crate) struct ListProjects;

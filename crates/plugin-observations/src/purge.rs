@@ -1,4 +1,4 @@
-//! `purge`: what matches all filters is forgotten for good; without `confirm` it is only counted.
+//! `purge`: deletes the records that match all filters for good; without `confirm` it only counts them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -186,7 +186,7 @@ impl Op for Purge {
             damaged::separate_ids(tx)?;
             let filter = params.filter(tx, query.as_ref(), now)?;
             let done = purge::run(tx, &filter)?;
-            // The answer is kept for a repeat of the call: it must not hold what was removed.
+            // The answer is stored for a repeat of the call, so it must not contain deleted text.
             let mut output = PurgeOutput::new(Purged { samples: Vec::new(), ..done }, true, now);
             params.count_left(tx, &filter, &mut output)?;
             Ok(output)
@@ -212,7 +212,7 @@ fn near_miss_words(search: &str) -> Vec<String> {
     words.filter(|word| word.chars().count() >= limits::LITERAL_CHARS_MIN).map(typed).collect()
 }
 
-/// Whether a word of the query stands for all that begin like it.
+/// Whether the query contains a prefix such as `alph*`.
 fn has_beginning(query: &Query) -> bool {
     query.form == Form::Operators && query.expression().contains("\"*")
 }
@@ -223,7 +223,7 @@ pub(crate) fn copies_left(cx: &Cx<'_>, text: Option<&str>) -> Vec<String> {
     copies.iter().map(|copy| copy.display().to_string()).collect()
 }
 
-/// Rewrites the file, so that nothing of what was removed or replaced can be read in it any more.
+/// Rewrites the file, so that deleted and replaced texts can no longer be read in it.
 pub(crate) fn leave_no_trace(cx: &Cx<'_>) -> Result<(), OpError> {
     cx.store.whole().compact().map_err(|error| {
         let message = format!("it is gone, but traces may be left in the file: {}", error.message);
@@ -232,7 +232,7 @@ pub(crate) fn leave_no_trace(cx: &Cx<'_>) -> Result<(), OpError> {
 }
 
 impl PurgeParams {
-    /// Refuses what has no filter, or one that would hit more than is meant.
+    /// Refuses a purge without a filter, or with one that would match more than the caller means.
     fn check(&self) -> Result<Option<Query>, OpError> {
         let given = self.before.is_some()
             || self.older_than.is_some()
@@ -256,7 +256,7 @@ impl PurgeParams {
         }
         let query = self.search.as_deref().map(query::all_terms);
         let max = query::WORDS_READ_MAX;
-        // The rest of the words is not looked at, so that more would match.
+        // Words past the limit are ignored, so more records would match.
         if query.as_ref().is_some_and(|query| query.cut || query.words.len() >= max) {
             let message = format!("the search has {max} words or more");
             return Err(OpError::invalid("search", message)

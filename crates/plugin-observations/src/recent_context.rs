@@ -1,4 +1,4 @@
-//! `recent_context`: what is recent and worth most, without a query.
+//! `recent_context`: the recent records with the best scores, without a query.
 
 use std::collections::HashSet;
 

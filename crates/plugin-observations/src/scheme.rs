@@ -1,5 +1,5 @@
-//! `obs://ID`, `session://ID` and `project://KEY`: records in the one address space. Lists show what
-//! is newest in the caller's project; a path is read wherever the caller stands.
+//! `obs://ID`, `session://ID` and `project://KEY`: records in the one address space. Lists show the newest
+//! records of the caller's project; a path can be read from any directory.
 
 use contract::{Cx, OpError, Scheme};
 use model::entry::{Entry, EntryLine, EntryPath};
@@ -76,7 +76,7 @@ impl Scheme for ObsScheme {
     }
 }
 
-/// A score that grows with time, for who wants the newest.
+/// A timestamp as a score: the newest record has the highest.
 #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit a double exactly")]
 fn newest_first(at: i64) -> f64 {
     at as f64
@@ -199,7 +199,7 @@ fn last_sessions(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
     Ok(found.into_iter().map(line).collect())
 }
 
-/// What a session was about, in a line.
+/// The intent of a session as one line, or its agent and project if it has none.
 fn intent(session: &Session) -> String {
     let intent = session.summary.as_ref().map(|summary| summary.intent.as_str());
     match intent.filter(|intent| !intent.is_empty()) {
@@ -208,7 +208,7 @@ fn intent(session: &Session) -> String {
     }
 }
 
-/// What an observation was, in a line.
+/// The type and the beginning of an observation, as one line.
 fn said(seen: &Observation) -> String {
     let content = text::one_line(&seen.content, limits::PREVIEW_CHARS);
     format!("{}: {content}", seen.obs_type.word())

@@ -1,4 +1,4 @@
-//! `scrub`: the secret guard of today over everything that was captured before.
+//! `scrub`: applies the current rules of the secret guard to everything stored before.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ impl Op for Scrub {
         let mut found = go_over(cx, params.dry_run, records, |tx, id, new| {
             scrub::replace(tx, id, new).map(drop)
         })?;
-        // A summary may be all that is left of its session, so it is not drawn anew.
+        // A summary may be all that is left of its session, so it is redacted and not rebuilt.
         found.add(go_over(cx, params.dry_run, summaries, |tx, id, new| {
             passages::ensure_posted(tx, &[id])?;
             sessions::set_summary(tx, id, Some(new))
@@ -109,7 +109,7 @@ impl Op for Scrub {
     }
 }
 
-/// What the guard finds in the newest records.
+/// Counts the secrets in the newest records and changes nothing.
 fn sample(cx: &Cx<'_>, count: usize, dry_run: bool) -> Result<ScrubOutput, OpError> {
     if !dry_run {
         return Err(OpError::invalid("newest", "newest is for a look alone")
@@ -125,23 +125,23 @@ fn sample(cx: &Cx<'_>, count: usize, dry_run: bool) -> Result<ScrubOutput, OpErr
     Ok(ScrubOutput::new(found, false))
 }
 
-/// What was found, by rule and by place; never a value.
+/// Number of secrets by rule, and of texts with a secret by place; never a value.
 #[derive(Default, Serialize)]
 struct Found {
     by_rule: BTreeMap<String, u64>,
     by_place: BTreeMap<String, u64>,
 }
 
-/// The texts behind an id, as far as one turn goes.
+/// The result for one batch of texts.
 struct Step<C> {
     found: Found,
-    /// What has to be otherwise.
+    /// The replacements of texts with a secret, by id.
     changes: Vec<(i64, C)>,
-    /// The id to go on behind; none at the end.
+    /// The last id of the batch, after which the next one starts; none at the end.
     next: Option<i64>,
 }
 
-/// Looks at everything in turns, and changes what has to be otherwise.
+/// Checks all texts in batches, and replaces those with a secret unless it is a dry run.
 fn go_over<C: 'static>(
     cx: &Cx<'_>,
     dry_run: bool,
@@ -157,7 +157,7 @@ fn go_over<C: 'static>(
             found.add(seen.found);
             continue;
         }
-        // Looked at again where nobody else writes.
+        // Check the batch again in the write transaction: the texts may have changed since.
         found.add(turn(cx, move |tx| {
             let Step { found, changes, .. } = look(tx, after)?;
             changes.iter().try_for_each(|(id, new)| change(tx, *id, new))?;
@@ -235,7 +235,7 @@ fn projects(rx: &Rx<'_>, after: i64) -> Result<Step<(ProjectTexts, ProjectReplac
     let (mut found, mut changes) = (Found::default(), Vec::new());
     for old in projects {
         let strict = |text: &String| redact_place(text, Profile::Strict);
-        // A name is that of the directory, or one that somebody chose.
+        // The name is that of the directory, or one that a user chose.
         let of_root =
             old.root.as_ref().is_some_and(|root| root.ends_with(&format!("/{}", old.name)));
         let profile = if of_root { Profile::Strict } else { Profile::Declared };
@@ -289,7 +289,7 @@ impl Found {
         *self.by_place.entry(place.to_owned()).or_default() += 1;
         let before = redactions(old);
         for (rule, count) in redactions(new) {
-            // What stood there before was found before, or only looks like it.
+            // Marks in the old text are from an earlier redaction, or only look like marks.
             let more = count.saturating_sub(before.get(rule).copied().unwrap_or_default());
             if more > 0 {
                 *self.by_rule.entry(rule.to_owned()).or_default() += more;
@@ -303,7 +303,7 @@ fn redactions(text: &str) -> BTreeMap<&str, u64> {
     let mut counted = BTreeMap::new();
     for (at, mark) in text.match_indices("[redacted:") {
         let rest = text.get(at + mark.len()..).unwrap_or_default();
-        // Somebody may have written such a mark, or the beginning of one.
+        // A user may have written such a mark, or the beginning of one.
         let is_rule = |rule: &str| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         if let Some((rule, _)) = rest.split_once(']').filter(|(rule, _)| is_rule(rule)) {
             *counted.entry(rule).or_default() += 1;

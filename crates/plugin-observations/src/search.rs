@@ -307,7 +307,7 @@ impl OrderBy {
         score(relevance, best, hit.kind.obs_type(), hit.at, now)
     }
 
-    /// What this order goes by.
+    /// The part of the score that this order sorts by.
     fn of(self, score: &Score) -> f64 {
         match self {
             OrderBy::Relevance => score.lexical.unwrap_or_default(),
@@ -317,7 +317,7 @@ impl OrderBy {
     }
 }
 
-/// Whether a hit is what the query names; the later comes first.
+/// Whether a hit is what the query names. Later variants rank first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
     No,
@@ -327,15 +327,15 @@ enum Named {
     Commit,
 }
 
-/// A hit and where it stands.
+/// A hit with the values that it is ranked by.
 #[derive(Clone, Copy)]
 struct Ranked {
     hit: Hit,
     score: Score,
-    /// The most that words say for any of the hits.
+    /// The highest word score of all hits.
     words: f64,
     named: Named,
-    /// What the order goes by, and what the store makes of it alone.
+    /// The score that the order sorts by, 1 for a leading exact match. `own` is without that bonus and breaks ties.
     first: f64,
     own: f64,
     /// How many records say the same, itself included.
@@ -356,12 +356,12 @@ impl Ranked {
     }
 }
 
-/// What a search came to, in the order that was asked for.
+/// The hits of a search in the requested order.
 struct Found {
     ranked: Vec<Ranked>,
     query: Query,
     completeness: Completeness,
-    /// Whether nothing is likely to be what was asked for.
+    /// Whether no hit is a likely answer.
     merely_similar: bool,
     records: RecordsRead,
     replaced: Replacements,
@@ -380,7 +380,7 @@ impl Found {
 }
 
 impl SearchParams {
-    /// What the parameters say, in these projects.
+    /// The filter that the parameters describe, within these projects.
     fn filter<'f>(
         &'f self,
         rx: &Rx<'_>,
@@ -430,8 +430,8 @@ impl SearchParams {
         let wanted = search::Wanted { order, limit: wanted, spread };
         let mut hits = search::hits_by(recipe, rx, query, filter, wanted)?;
         self.leave_out_own_prompts(&mut hits, own_session);
-        // Whichever page is wanted, the same hits are weighed against each other: else one would be
-        // shown twice and another never.
+        // Every page ranks the same hits against each other: else one would be shown twice and another
+        // never.
         let mut others = match order {
             Order::Newest => Vec::new(),
             _ => hits.hits.split_off(hits.weighed.min(hits.hits.len())),
@@ -454,7 +454,7 @@ impl SearchParams {
             let relevance = if named > Named::No { best } else { hit.score };
             let score = self.order_by.score(relevance, best, &hit, now);
             let by_order = self.order_by.of(&score);
-            // What is quoted alone is a name of all of them: they are ordered as the others are.
+            // Exact matches of a query with operators, such as one quoted phrase, keep their scores.
             let leads = named > Named::No
                 && self.order_by != OrderBy::Recent
                 && query.form != Form::Operators;
@@ -467,7 +467,7 @@ impl SearchParams {
         };
         let mut ranked: Vec<Ranked> = hits.hits.iter().copied().map(rank).collect();
         ranked.sort_by(|a, b| {
-            // To the second, as the store has it: else a page could go by another order than it.
+            // To the second, as in the store: else a page could have another order than the store.
             let newer = (b.seconds(), b.hit.id).cmp(&(a.seconds(), a.hit.id));
             match self.order_by {
                 OrderBy::Recent => newer,
@@ -492,8 +492,8 @@ impl SearchParams {
         hits.hits.retain(|hit| !is_own(hit));
     }
 
-    /// Says whether the hits answer the query at all, and in the default order makes equal ones one and puts
-    /// the first in order by what they say of each other. `others` come after all weighed hits.
+    /// Decides whether the hits answer the query at all. In the default order, also folds equal hits into one and
+    /// reorders the first hits by their relations. `others` come after all weighed hits.
     fn refined(
         &self,
         rx: &Rx<'_>,
@@ -611,13 +611,13 @@ fn commits_named(
     Ok(named)
 }
 
-/// The highest of what the hits have of something; 1 if none has any of it.
+/// The highest value of a measure among the hits; 1 if it is 0 for all of them.
 fn highest(hits: &[Hit], of: fn(&Hit) -> f64) -> f64 {
     let most = hits.iter().map(of).fold(0.0, f64::max);
     if most > 0.0 { most } else { 1.0 }
 }
 
-/// The hits as records, with the reasons that stand in their text.
+/// The records of a page of hits, each with the reasons why it matches.
 fn records(
     rx: &Rx<'_>,
     found: &mut Found,

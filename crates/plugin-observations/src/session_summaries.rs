@@ -1,4 +1,4 @@
-//! `session_summaries`: what the last sessions were about and what came of them.
+//! `session_summaries`: the intents and outcomes of the last sessions.
 
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};

@@ -116,7 +116,7 @@ impl Op for ListSessions {
             };
             let limit = params.limit.within(1..=limits::SESSIONS_MAX);
             let found = sessions::list(rx, &filter, limit)?;
-            // What the session keeps of itself is as old as its last turn.
+            // Count actions now: the stored summary is as old as the last turn.
             let listed = found.into_iter().map(|session| {
                 let actions = sessions::actions(rx, session.id)?;
                 Ok(ListedSession::new(session, actions))

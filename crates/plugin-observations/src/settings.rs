@@ -1,4 +1,4 @@
-//! The settings of observations, and what they mean while an event is taken in.
+//! The configuration keys of observations, and their values for ingesting events.
 
 use contract::config::days_by_type;
 use contract::{Config, ConfigKey, ConfigKind};
@@ -65,13 +65,13 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     },
 ];
 
-/// The settings that matter while an event is taken in.
+/// The settings that apply when an event is ingested.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     /// Whether the agents' answers are stored.
     pub(crate) answers: bool,
     pub(crate) folding: Folding,
-    /// None if nothing is removed by itself.
+    /// None if retention is off.
     pub(crate) retention: Option<Rules>,
 }
 
@@ -86,7 +86,7 @@ impl Settings {
     }
 }
 
-/// How long what is kept, whether or not it is removed by itself.
+/// The retention rules, whether or not retention is on.
 pub(crate) fn rules(config: &Config) -> Rules {
     Rules {
         days: days_by_type(config.text(RETENTION_DAYS)).unwrap_or_default(),

@@ -10,7 +10,7 @@ use crate::when::TimeBound;
 
 /// The beginning of a record's text, as far as lists show it, with `…` where it was cut.
 pub(crate) fn preview(content: String) -> String {
-    // What has no more bytes has no more characters.
+    // A text has at most as many characters as bytes.
     match content.len() > limits::PREVIEW_CHARS {
         true => text::query::beginning(&content, limits::PREVIEW_CHARS),
         false => content,
@@ -243,7 +243,7 @@ pub(crate) fn times_given(after: Option<&TimeBound>, before: Option<&TimeBound>)
     [("after", after), ("before", before)].map(given).concat()
 }
 
-/// Says that there is nothing, where it was looked for, and how to look everywhere.
+/// A message that nothing was found, in which project, and how to search all of them.
 pub(crate) fn nothing(what: &str, wanted: &Wanted, about: &About) -> String {
     match &about.project {
         Some(project) if *wanted == Wanted::Here => format!(

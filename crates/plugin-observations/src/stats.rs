@@ -1,4 +1,4 @@
-//! `memory_stats`: how much is kept, of what, since when, and what it costs on the disk.
+//! `memory_stats`: how many records are stored, by type, since when, and their size on disk.
 
 use std::collections::BTreeMap;
 
