@@ -1,4 +1,4 @@
-//! Tests of what events become, each on a store of its own.
+//! Tests of the records that events become, each on a store of its own.
 
 mod control;
 mod events;

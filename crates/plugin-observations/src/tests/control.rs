@@ -22,10 +22,10 @@ use text::secrets::{Profile, redact, redact_json};
 use super::reading::World;
 use crate::Observations;
 
-/// A word that only the guard for what was captured knows as a secret.
+/// A word that only the rules for captured text treat as a secret.
 const RANDOM: &str = "q9Zt3kX7mB2vLp8RwN4cYd6H";
 
-/// Takes in an event that a guard with fewer rules let through.
+/// Ingests an event that a guard with fewer rules let through.
 struct Leak;
 
 #[derive(Deserialize, JsonSchema)]
@@ -88,7 +88,7 @@ impl Op for Leak {
     }
 }
 
-/// A store into which secrets can come.
+/// A store with an operation that stores secrets.
 fn leaky() -> World {
     World::with(|| vec![Operation::new(Leak)])
 }
@@ -100,7 +100,7 @@ fn files_hold(world: &World, word: &str) -> bool {
             let path = entry.unwrap().path();
             match path.is_dir() {
                 true => below(&path, word),
-                // A socket is no file, and has no text.
+                // A socket cannot be read, and contains no text.
                 false => std::fs::read(&path)
                     .is_ok_and(|bytes| bytes.windows(word.len()).any(|part| part == word)),
             }

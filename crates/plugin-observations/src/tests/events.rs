@@ -1,4 +1,4 @@
-//! What each kind of event becomes.
+//! The records that each kind of event becomes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ fn answers_are_not_stored_if_the_user_does_not_want_them() {
 
 /// @capture_sign_of_life
 #[test]
-fn what_only_announces_a_tool_keeps_nothing_but_a_sign_of_life() {
+fn announcements_are_not_stored_and_only_update_the_last_activity_of_the_session() {
     let desk = Desk::new();
     let used = tool(ObsType::Command, "make", None, json!({}));
     desk.take(event("PreToolUse", Happening::ToolStarting(used), 0));
@@ -295,7 +295,7 @@ fn a_patch_over_several_files_is_kept_for_each_of_them() {
 
 /// @obs_summary
 #[test]
-fn what_failed_is_a_note_and_no_edit() {
+fn a_failed_tool_use_is_a_note_in_the_summary_and_not_an_edit() {
     let desk = Desk::new();
     for (kind, path, error) in [
         (ObsType::FileEdit, Some("/w/app/a.rs"), "old_string was not found"),
@@ -345,7 +345,7 @@ fn a_fork_knows_the_session_it_came_from() {
 
 /// @obs_prompt_once
 #[test]
-fn the_same_prompt_of_the_agent_is_kept_once() {
+fn a_prompt_with_a_repeated_id_is_stored_once() {
     let desk = Desk::new();
     desk.take(says("do it", Some("p-1"), 0));
     desk.take(says("do it", Some("p-1"), 1));

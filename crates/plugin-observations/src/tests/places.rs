@@ -13,7 +13,7 @@ use super::{Desk, Folder, edits, event, plain, runs, tool};
 use crate::settings::Settings;
 use place::{Place, PlaceSource as _, Places};
 
-/// A repository as git leaves it, as far as anybody here looks.
+/// A git repository with only the files that the lookup of a project reads.
 pub(super) fn repository(dir: &Path, remote: Option<&str>) {
     let git = dir.join(".git");
     fs::create_dir_all(git.join("objects")).unwrap();
@@ -115,7 +115,7 @@ fn a_project_can_have_a_name_of_its_own() {
 
 /// @capture_exclude
 #[test]
-fn what_the_project_excludes_is_not_kept() {
+fn paths_that_the_project_excludes_are_not_stored() {
     let folder = Folder::new();
     let app = folder.0.join("app");
     fs::create_dir_all(app.join("src")).unwrap();
@@ -192,7 +192,7 @@ fn a_replaced_directory_does_not_keep_the_exclusions_of_the_former_one() {
 
 /// @capture_exclude_elsewhere
 #[test]
-fn a_file_is_hidden_from_who_stands_elsewhere_too() {
+fn exclusions_of_a_project_apply_from_every_working_directory() {
     let folder = Folder::new();
     let home = folder.0.join("home");
     let (app, other) = (home.join("app"), home.join("other"));
@@ -242,7 +242,7 @@ fn settings_that_cannot_be_understood_hide_every_path() {
 
 /// @capture_exclude_broken
 #[test]
-fn a_pipe_in_the_place_of_the_settings_hides_every_path_and_nobody_waits_for_it() {
+fn a_named_pipe_as_settings_file_excludes_every_path_and_does_not_block() {
     let folder = Folder::new();
     let made = std::process::Command::new("mkfifo").arg(folder.0.join(".rekindle.toml")).status();
     assert!(made.is_ok_and(|status| status.success()), "mkfifo can be run");
@@ -409,7 +409,7 @@ fn a_name_from_a_file_or_a_directory_is_short_and_plain() {
 
 /// @capture_exclude_broken
 #[test]
-fn a_session_that_starts_under_broken_settings_is_told_so() {
+fn a_briefing_reports_broken_settings_of_the_callers_project() {
     let folder = Folder::new();
     fs::write(folder.0.join(".rekindle.toml"), "exclude = [").unwrap();
     let world = World::new();

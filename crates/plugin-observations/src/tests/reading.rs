@@ -35,13 +35,13 @@ static COUNT: AtomicU64 = AtomicU64::new(1);
 pub(super) const HOUR: i64 = 3_600_000;
 pub(super) const DAY: i64 = 24 * HOUR;
 
-/// The home directory of whoever is asked about.
+/// The home directory of the user.
 pub(super) const HOME: &str = "/nowhere/home";
 /// A place that is a project although nothing is there.
 pub(super) const WEB: &str = "/nowhere/web";
 pub(super) const API: &str = "/nowhere/api";
 
-/// Operations that only a test has; they are asked for once.
+/// A plugin with the operations of one test. It returns them once.
 struct Further(Mutex<Vec<Operation>>);
 
 impl Plugin for Further {
@@ -54,7 +54,7 @@ impl Plugin for Further {
     }
 }
 
-/// A store with nothing in it, and its clock.
+/// An empty store, and its clock.
 pub(super) struct World {
     pub(super) local: Local,
     pub(super) now: i64,
@@ -65,17 +65,17 @@ impl World {
         World::with(Vec::new)
     }
 
-    /// One with further operations around the plugin.
+    /// A store with further operations beside those of the plugin.
     pub(super) fn with(more: impl FnOnce() -> Vec<Operation>) -> World {
         let further = Further(Mutex::new(more()));
         let plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(Observations), Arc::new(further)];
         let settings = [("retention.enabled", "false"), ("observations.fold", "0s")];
-        // A whole second, so that what is shown is what was given.
+        // A whole second, as answers give times in seconds.
         let now = runtime::clock::now_ms() / 1000 * 1000;
         World { local: Local::at_home(HOME, plugins, &settings), now }
     }
 
-    /// Calls an operation as somebody who stands there; nobody knows where without a place.
+    /// Calls an operation from this directory; without one the caller's directory is unknown.
     pub(super) fn call_from(&self, cwd: Option<&str>, op: &str, params: Value) -> Reply {
         let situation = Situation { cwd: cwd.map(str::to_owned), ..Situation::default() };
         let caller = Caller { tier: Tier::Person, situation, ..Caller::default() };
@@ -110,7 +110,7 @@ impl World {
         one.unwrap_or_else(|| panic!("{content} in {found}"))["id"].as_i64().unwrap()
     }
 
-    /// What the command line shows of an answer.
+    /// An answer as the command line prints it.
     pub(super) fn shown(&self, op: &str, params: Value) -> String {
         let result = self.ask(op, params.clone());
         let pretty = self.local.runtime.table().get(op).unwrap().info.cli.pretty.unwrap();

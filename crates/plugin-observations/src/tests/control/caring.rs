@@ -75,7 +75,7 @@ fn maintenance_removes_what_is_too_old_and_leaves_what_is_pinned() {
 
 /// @maintain_rebuilds
 #[test]
-fn an_index_that_was_made_anew_finds_the_same() {
+fn a_rebuilt_index_finds_the_same_records() {
     let world = World::new();
     world.prompt(S, 3 * HOUR, "where does the walrus sleep at night");
     world.command(S, 2 * HOUR, "walrus --sleep");
@@ -100,7 +100,7 @@ fn an_index_that_was_made_anew_finds_the_same() {
 
 /// @retention_by_itself
 #[test]
-fn a_session_that_starts_takes_away_what_is_too_old_and_leaves_a_line_about_it() {
+fn a_session_start_deletes_expired_records_and_stores_a_row_about_the_sweep() {
     let settings = Settings { retention: Some(Rules::default()), ..Settings::default() };
     let desk = Desk::with(Arc::new(FakePlaces::default()), settings);
     desk.take(runs("make", 0));
@@ -109,7 +109,7 @@ fn a_session_that_starts_takes_away_what_is_too_old_and_leaves_a_line_about_it()
     let sweeps = desk.read(|rx| retention::sweeps(rx, 10));
     assert_eq!(sweeps.iter().map(|sweep| sweep.removed).collect::<Vec<_>>(), [1]);
     assert!(sweeps[0].finished);
-    // Within the hour it is not looked at again.
+    // There is no second sweep within the hour.
     desk.take(starts(Source::Resume, 181 * DAY + limits::SWEEP_EVERY_MS - 1));
     assert_eq!(desk.read(|rx| retention::sweeps(rx, 10)).len(), 1);
     desk.take(starts(Source::Resume, 181 * DAY + limits::SWEEP_EVERY_MS));

@@ -1,4 +1,4 @@
-//! Purge: what matches all filters is gone for good, and nothing else is.
+//! Purge: deletes the records that match all filters for good, and no others.
 
 use model::{CallId, Caller, Code, Request, Road as _, Tier};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn counts(answer: &Value) -> (u64, u64, u64) {
     (number("observations"), number("prompts"), number("sessions"))
 }
 
-/// What a dry run says and what a purge then does: they have to agree.
+/// Counts of a dry run and of the purge after it, which have to agree.
 fn purge(world: &World, filter: Value) -> (u64, u64, u64) {
     let planned = world.ask("purge", filter.clone());
     assert_eq!(planned["purged"], false);
@@ -121,7 +121,7 @@ fn a_search_takes_whole_words_and_all_of_them() {
 
 /// @purge_leaves_no_trace
 #[test]
-fn what_was_purged_is_in_no_file_any_more() {
+fn purged_text_is_in_no_file_of_the_store() {
     let world = World::new();
     let word = "zanzibarquux";
     for number in 0..50 {
@@ -131,7 +131,7 @@ fn what_was_purged_is_in_no_file_any_more() {
     world.edit(S, 3 * HOUR, &format!("/w/{word}.rs"), &format!("Edit {word}"));
     world.ask("mark", json!({ "text": format!("remember {word}"), "project": "web" }));
     world.stop(S, 2 * HOUR);
-    // A briefing is told, so that there is a receipt.
+    // A new session gets a briefing, so that there is a receipt.
     let payload = json!({ "session_id": "s-2", "cwd": WEB, "source": "startup" });
     let told = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
     assert!(told["context"].as_str().unwrap().contains(word), "{told}");
@@ -155,7 +155,7 @@ fn a_pin_does_not_protect_from_a_purge() {
 }
 
 #[test]
-fn what_is_not_there_is_refused_or_is_nothing() {
+fn unknown_names_and_invalid_filters_are_refused_and_unknown_ids_match_nothing() {
     let world = World::new();
     world.command(S, HOUR, "make");
     assert_eq!(code(world.call("purge", json!({ "project": "nobody" }))), Code::NotFound);

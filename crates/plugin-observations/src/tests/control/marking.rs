@@ -34,7 +34,7 @@ fn a_pin_holds_until_it_is_taken_back_and_twice_is_once() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_pinned() {
+fn an_unknown_record_cannot_be_pinned_or_unpinned() {
     let world = World::new();
     for id in [json!(1), json!(0), json!(-5), json!(i64::MAX)] {
         for op in ["pin_observation", "unpin_observation"] {
@@ -46,7 +46,7 @@ fn what_is_not_there_cannot_be_pinned() {
     }
 }
 
-/// Marks a text as somebody in this session who stands there.
+/// Marks a text as an agent in this session and directory.
 fn mark(world: &World, session: Option<&str>, cwd: &str, params: Value) -> Value {
     let situation = Situation { cwd: Some(cwd.into()), ..Situation::default() };
     let session = session.map(str::to_owned);
@@ -56,7 +56,7 @@ fn mark(world: &World, session: Option<&str>, cwd: &str, params: Value) -> Value
 
 /// @mark_in_the_session
 #[test]
-fn a_mark_belongs_to_the_session_of_who_makes_it_and_stands_in_its_summary() {
+fn a_mark_belongs_to_the_session_of_its_caller_and_is_in_its_summary() {
     let world = World::new();
     world.prompt(S, 2 * HOUR, "please find out why it fails");
     let made = mark(&world, Some("s-1"), API, json!({ "text": " the cache lies " }));
@@ -92,7 +92,7 @@ fn a_mark_creates_the_session_that_it_is_the_first_to_name() {
 
 /// @mark_of_nobody
 #[test]
-fn the_marks_of_who_is_in_no_session_share_one_for_each_project() {
+fn marks_of_callers_without_a_session_share_one_session_per_project() {
     let world = World::new();
     world.command(S, HOUR, "make");
     world.command(("s-2", API), HOUR, "make");
@@ -133,7 +133,7 @@ fn a_mark_that_looks_like_a_secret_is_refused_and_not_repeated() {
     assert_eq!((error.code, &error.details["rule"]), (Code::SecretRejected, &json!("password")));
     assert!(!format!("{error:?}").contains("hunter2"));
     assert_eq!(world.ask("memory_stats", json!({}))["observations"], 0);
-    // People may write long random words; only what is captured is held to more.
+    // People may write long random words; the rules for captured text are stricter.
     let kept = world.ask("mark", json!({ "text": format!("build {RANDOM} is the good one") }));
     let found = world.ask("get_observations", json!({ "ids": [kept["id"]] }));
     assert!(found["results"][0]["content"].as_str().unwrap().contains(RANDOM));

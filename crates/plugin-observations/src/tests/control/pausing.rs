@@ -1,4 +1,4 @@
-//! A pause: nothing is captured and nothing told.
+//! A pause: no event is captured and no session gets a briefing.
 
 use model::Code;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn kept(world: &World) -> Value {
     world.ask("memory_stats", json!({}))["observations"].clone()
 }
 
-/// What a session that starts there is told.
+/// The briefing of a session that starts in this directory.
 fn told(world: &World, session: &str, cwd: &str) -> Option<String> {
     let payload = json!({ "session_id": session, "cwd": cwd, "source": "startup" });
     let answer = world.ask("hook", json!({ "event": "SessionStart", "payload": payload }));
@@ -66,7 +66,7 @@ fn a_pause_of_a_project_leaves_the_others_alone() {
 
 /// @pause_of_a_project
 #[test]
-fn a_paused_project_gets_nothing_from_a_session_that_went_elsewhere_and_tells_nobody_anything() {
+fn a_paused_project_stores_nothing_from_its_sessions_elsewhere_and_is_in_no_briefing() {
     let world = World::new();
     world.prompt(S, HOUR, "count the pelicans of the lake");
     world.command(S, HOUR, "make web");

@@ -64,7 +64,7 @@ fn a_directory_that_was_made_an_alias_belongs_to_the_project() {
 }
 
 #[test]
-fn what_leads_elsewhere_or_nowhere_is_no_alias() {
+fn an_invalid_alias_or_one_of_another_project_is_refused() {
     let world = two_projects();
     for taken in [API, "api"] {
         let params = json!({ "project": "web", "alias": taken });

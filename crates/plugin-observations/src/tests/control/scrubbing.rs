@@ -86,7 +86,7 @@ fn two_paths_that_differ_in_their_secret_become_one() {
 }
 
 #[test]
-fn what_only_looks_scrubbed_is_not_counted_and_marks_are_held_to_their_own_rules() {
+fn text_that_only_looks_redacted_is_not_counted_and_marks_have_their_own_rules() {
     let world = leaky();
     let at = world.now - DAY;
     let forged = "see [redacted:my-own-rule] and [redacted:";
@@ -118,8 +118,8 @@ fn more_than_one_batch_is_looked_at_to_the_end() {
     assert!(!files_hold(&world, RANDOM));
 }
 
-/// Makes a project as a guard with fewer rules let it be made: with a session that was seen there, and
-/// with a mark of somebody who is in none.
+/// Creates a project that a guard with fewer rules let through: with an agent's session, and with the
+/// session for marks of callers without one.
 struct LeakPlace;
 
 #[derive(Deserialize, JsonSchema)]
@@ -177,7 +177,7 @@ fn a_scrub_takes_secrets_out_of_the_names_and_places_of_projects_and_sessions() 
         let name = format!("deploy {secret}");
         world.ask("leak_place", json!({ "root": root, "remote": remote, "name": name }));
     }
-    // A name that somebody chose is held to the rules for what people write.
+    // A name that a user chose is checked by the rules for text that people write.
     let chosen = json!({ "root": "/w/chosen", "name": format!("the {RANDOM}") });
     world.ask("leak_place", chosen);
     let planned = world.ask("scrub", json!({ "dry_run": true }));

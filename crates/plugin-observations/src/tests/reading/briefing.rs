@@ -23,7 +23,7 @@ pub(super) fn world_with(settings: &[(&str, &str)]) -> World {
     World { local: Local::at_home(HOME, plugins, settings), now }
 }
 
-/// The answer to somebody who stands in the web project.
+/// The `nmem` briefing for a caller in the web project.
 fn briefing(world: &World, mut params: Value) -> Value {
     params["form"] = json!("nmem");
     world.call_from(Some(WEB), "briefing", params).unwrap()
@@ -33,7 +33,7 @@ fn text(world: &World, params: Value) -> String {
     briefing(world, params)["text"].as_str().unwrap().to_owned()
 }
 
-/// What an agent's session is told as it starts, if anything.
+/// The briefing that an agent's session gets when it starts, if any.
 fn started(world: &World, (session, cwd): (&str, &str), source: &str) -> Option<String> {
     let payload = json!({ "session_id": session, "cwd": cwd, "source": source });
     let event = json!({ "event": "SessionStart", "payload": payload, "form": "nmem" });
@@ -118,7 +118,7 @@ fn text_from_other_projects_is_bounded() {
 
 /// @briefing_nmem_failed
 #[test]
-fn what_failed_says_so_and_comes_behind_what_worked() {
+fn failed_edits_are_labelled_and_rank_below_those_that_worked() {
     let world = World::new();
     let failed = json!({ "failed": true, "error": "not found" });
     let file = (ObsType::FileEdit, Some("/nowhere/web/a.rs"));
@@ -163,7 +163,7 @@ fn within_a_minute_every_briefing_is_the_same_to_the_byte_and_so_is_what_a_hook_
 
 /// @briefing_nmem
 #[test]
-fn a_session_is_not_told_what_it_did_itself_unless_its_host_dropped_it() {
+fn a_briefing_leaves_out_the_sessions_own_records_unless_its_host_dropped_them() {
     let world = World::new();
     world.prompt(S, AN_HOUR, "repair the login of the shop");
     world.edit(S, AN_HOUR, "/nowhere/web/a.rs", "Edit a.rs: login ttl");
@@ -176,7 +176,7 @@ fn a_session_is_not_told_what_it_did_itself_unless_its_host_dropped_it() {
 
 /// @briefing_tells_once
 #[test]
-fn what_a_session_was_told_is_not_told_again_until_its_host_dropped_it() {
+fn a_session_gets_each_row_once_until_its_host_drops_its_context() {
     let world = World::new();
     let other = ("s-2", WEB);
     world.command(S, 2 * HOUR, "make one");
@@ -206,7 +206,7 @@ fn after_a_compact_there_is_room_for_more_rows() {
 
 /// @briefing_nmem_one_row_per_file
 #[test]
-fn of_a_file_only_the_best_row_is_told() {
+fn a_briefing_has_only_the_best_row_of_each_file() {
     let world = World::new();
     world.edit(S, 3 * HOUR, "/nowhere/web/a.rs", "older edit");
     world.edit(S, 2 * HOUR, "/nowhere/web/a.rs", "newer edit");
@@ -216,7 +216,7 @@ fn of_a_file_only_the_best_row_is_told() {
 
 /// @briefing_pins_lead
 #[test]
-fn what_is_pinned_stands_first_and_gives_way_last() {
+fn a_pinned_record_is_the_first_row_even_of_a_small_briefing() {
     let world = world_with(&[("briefing.tokens", "51")]);
     let fetched = (ObsType::WebFetch, None);
     world.used(S, 30 * 24 * HOUR, fetched, "https://example.com/spec", json!({}));
@@ -259,7 +259,7 @@ fn other_projects_can_be_left_out_and_another_project_can_be_asked_for() {
 
 /// @briefing_receipts
 #[test]
-fn every_line_that_was_told_has_a_receipt_and_a_look_at_a_briefing_has_none() {
+fn rows_that_a_session_got_have_receipts_and_those_of_a_preview_have_none() {
     let world = World::new();
     world.command(S, HOUR, "make one");
     text(&world, json!({}));

@@ -68,7 +68,7 @@ fn a_project_is_read_by_its_key_and_the_path_that_lists_it_leads_there() {
 
 /// @read_entries
 #[test]
-fn lists_show_the_newest_of_the_project_where_somebody_stands() {
+fn lists_show_the_newest_records_of_the_callers_project() {
     let world = world();
     let listed = |cwd: Option<&str>| -> Vec<String> {
         let listed = world.call_from(cwd, "list_resources", json!({})).unwrap();

@@ -268,7 +268,7 @@ fn a_session_with_more_hits_than_are_weighed_shows_every_one_once() {
 
 /// @search_exact
 #[test]
-fn what_was_typed_exactly_stands_before_what_only_looks_alike() {
+fn exact_matches_rank_before_similar_texts() {
     let world = World::new();
     let texts = [
         "Edit src/models/users.rs: fields of users and users again",

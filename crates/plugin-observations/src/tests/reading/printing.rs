@@ -1,4 +1,4 @@
-//! What people see of an answer on the command line.
+//! Answers as the command line prints them.
 
 use model::observation::ObsType;
 use serde_json::json;
@@ -134,7 +134,7 @@ fn hits_by_meaning_alone_are_labelled_as_such() {
 
 /// @read_nothing_found
 #[test]
-fn nothing_found_says_where_it_was_looked_for_and_how_to_look_further() {
+fn an_empty_answer_names_the_searched_project_and_how_to_search_all() {
     let world = world();
     let shown = world.shown("search", json!({ "query": "zebra" }));
     assert_eq!(shown, "Nothing matches \"zebra\".");

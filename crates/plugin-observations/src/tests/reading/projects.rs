@@ -1,11 +1,11 @@
-//! Whose records answer: the rule about projects, and that one project never answers for another.
+//! Projects that an answer covers: records of one project never answer for another.
 
 use model::Code;
 use serde_json::{Value, json};
 
 use super::{API, DAY, HOME, HOUR, WEB, World, texts};
 
-/// The same things happen in two projects.
+/// Two projects with like events.
 fn two_projects() -> World {
     let world = World::new();
     for (session, cwd) in [("s-web", WEB), ("s-api", API)] {
@@ -136,7 +136,7 @@ fn a_name_that_two_projects_share_means_both_and_the_answer_says_so() {
 
 /// @project_unknown
 #[test]
-fn a_project_that_nobody_knows_is_refused_with_names_that_are_near() {
+fn an_unknown_project_is_refused_with_a_hint_of_similar_names() {
     let world = two_projects();
     world.command(("s-3", "/nowhere/website"), DAY, "x");
     for (op, mut params, _) in lists() {

@@ -1,4 +1,4 @@
-//! What the default order makes of hits that say the same, answer each other or replace each other.
+//! How the default order treats hits that say the same, answer each other or replace each other.
 
 use model::hook::{Answer, Ends, Happening};
 use model::observation::ObsType;
@@ -52,7 +52,7 @@ fn equal_and_nearly_equal_texts_are_one_hit_with_a_count_and_the_newest_id() {
 
 /// @search_newer_decision
 #[test]
-fn a_decision_that_replaces_another_stands_before_it_and_both_say_so() {
+fn a_decision_ranks_before_the_one_it_replaces_and_both_say_so() {
     let world = World::new();
     let old = "We decided to keep the sessions of the shop in Postgres";
     let new = "We no longer keep the sessions of the shop in Postgres, use Redis instead";
@@ -67,7 +67,7 @@ fn a_decision_that_replaces_another_stands_before_it_and_both_say_so() {
 
 /// @search_newer_decision
 #[test]
-fn a_changed_decision_stands_before_all_that_repeats_the_old_one() {
+fn a_changed_decision_ranks_before_every_repeat_of_the_old_one() {
     let pairs = [
         (
             "We decided to store amounts as integer cents in the database, not as Decimal strings.",
@@ -267,7 +267,7 @@ fn failures_of_one_command_with_one_error_are_one_hit() {
 
 /// @search_default_order
 #[test]
-fn in_a_history_of_talk_a_prompt_that_answers_stands_before_a_newer_one_that_does_not() {
+fn in_a_history_of_talk_a_prompt_that_answers_ranks_before_a_newer_one_that_does_not() {
     let world = World::new();
     let told = "My sister Mara moved to Lisbon in May and opened a pottery studio there";
     world.prompt(("s-1", WEB), 60 * DAY, told);
@@ -285,7 +285,7 @@ fn in_a_history_of_talk_a_prompt_that_answers_stands_before_a_newer_one_that_doe
 
 /// @search_answers_first
 #[test]
-fn a_prompt_of_the_callers_own_session_is_no_hit() {
+fn prompts_of_the_callers_own_session_are_not_listed() {
     let world = World::new();
     world.prompt(("s-1", WEB), 2 * HOUR, "where is the invoice template stored?");
     world.prompt(("s-2", WEB), HOUR, "find the invoice template again");
@@ -333,7 +333,7 @@ fn an_agent_that_names_no_session_is_taken_for_the_only_one_at_work_in_its_proje
 
 /// @search_answers_first
 #[test]
-fn asked_for_a_fix_the_commit_of_the_turn_stands_before_the_failures() {
+fn asked_for_a_fix_search_lists_the_commit_of_the_turn_before_the_failures() {
     let world = World::new();
     let s = ("s-1", WEB);
     world.prompt(s, 9 * HOUR, "the booking test fails every evening, please look");
@@ -349,7 +349,7 @@ fn asked_for_a_fix_the_commit_of_the_turn_stands_before_the_failures() {
 
 /// @search_worked_later
 #[test]
-fn a_failed_command_stands_below_the_run_that_worked_and_names_it() {
+fn a_failed_command_ranks_below_the_run_that_worked_and_names_it() {
     let world = World::new();
     let s = ("s-1", WEB);
     let failed = json!({ "failed": true, "error": "no such service: proxy in compose build" });

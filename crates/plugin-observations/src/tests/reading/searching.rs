@@ -1,4 +1,4 @@
-//! What a search finds, what it says about a hit, and what it refuses.
+//! The hits of a search, what it says about each, and the parameters that it refuses.
 
 use model::Code;
 use model::observation::ObsType;
@@ -236,7 +236,7 @@ fn a_preview_is_the_passage_that_matched_with_a_mark_where_it_was_cut() {
 
 /// @search_refusals
 #[test]
-fn what_is_not_known_is_refused_by_its_name() {
+fn an_unknown_invalid_or_missing_parameter_is_refused_by_its_name() {
     let world = world();
     let wrong = [
         (json!({ "query": "x", "typo": 1 }), "typo"),

@@ -111,7 +111,7 @@ fn exactly_one_of_text_and_path_says_what_it_is_about() {
     assert_eq!(refused(json!({ "path": "session://nobody" })), Code::NotFound);
     assert_eq!(refused(json!({ "text": "a", "query": "b" })), Code::Invalid);
     assert_eq!(refused(json!({ "text": "a", "project": "nowhere" })), Code::NotFound);
-    // What only looks like a path is a text.
+    // A text that is not the path of an entry is compared as text.
     for text in ["https://example.com/fence", "see obs://99999 for the fence", "fence://green"] {
         let first = found(&world, json!({ "text": text, "limit": 1 }));
         assert_eq!(first, ["paint the fence green"], "{text}");

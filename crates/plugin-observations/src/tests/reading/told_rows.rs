@@ -246,7 +246,7 @@ fn the_names_of_files_do_not_relate_two_projects() {
 
 /// @briefing_fixes
 #[test]
-fn a_run_of_other_tests_is_no_fix() {
+fn a_run_of_other_tests_is_not_a_fix() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "repair the import of the bank");
     let edit = |ago: i64| world.edit(S, ago, "/nowhere/web/camt.py", "Edit camt.py: return None");

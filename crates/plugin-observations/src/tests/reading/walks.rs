@@ -97,7 +97,7 @@ fn a_trace_groups_what_happened_by_the_prompt_that_caused_it() {
     world.start(S, 9 * HOUR);
     world.prompt(S, 8 * HOUR, "first");
     world.command(S, 8 * HOUR, "one");
-    // The same second as the first prompt.
+    // Within the same second as the first prompt.
     world.prompt(S, 8 * HOUR - 1, "second");
     world.command(S, 8 * HOUR - 2, "two");
     world.command(S, 7 * HOUR, "three");
