@@ -252,7 +252,7 @@ fn while_paused_nothing_is_kept() {
 
 /// @capture_exclude_projects
 #[test]
-fn of_an_excluded_project_nothing_is_kept() {
+fn nothing_is_stored_for_an_excluded_project() {
     for named in ["app", "/w/app", "/w/*"] {
         let desk = Desk { exclude_projects: vec![named.into()], ..Desk::new() };
         desk.take(says("hello", None, 0));
@@ -263,7 +263,7 @@ fn of_an_excluded_project_nothing_is_kept() {
 
 /// @obs_paths
 #[test]
-fn a_path_is_kept_from_the_top_wherever_the_agent_stood() {
+fn relative_paths_are_stored_as_absolute_paths() {
     let desk = Desk::new();
     desk.take(edits("src/a.rs", 0));
     desk.take(edits("./src/b.rs", 1));
@@ -315,7 +315,7 @@ fn a_failed_tool_use_is_a_note_in_the_summary_and_not_an_edit() {
 
 /// @briefing_forgotten
 #[test]
-fn after_the_host_forgot_everything_may_be_told_again() {
+fn after_a_compact_every_entry_may_be_delivered_again() {
     let desk = Desk::new();
     desk.take(starts(Source::Startup, 0));
     let session = desk.session("s-1").unwrap().id;
@@ -362,7 +362,7 @@ fn sweeping() -> Desk {
 
 /// @retention_by_itself
 #[test]
-fn old_records_go_at_the_end_of_a_turn() {
+fn expired_records_are_deleted_at_the_end_of_a_turn() {
     let desk = sweeping();
     let read = tool(ObsType::FileRead, "Read a", Some("/w/app/a"), json!({}));
     desk.take(event("PostToolUse", Happening::ToolUsed(read), 0));

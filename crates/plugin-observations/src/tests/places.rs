@@ -54,7 +54,7 @@ fn a_repository_is_known_by_its_remote_and_shown_by_its_directory() {
 
 /// @project_identity
 #[test]
-fn a_folder_that_is_gone_or_yet_to_come_is_of_the_repository_that_it_is_in() {
+fn a_missing_directory_belongs_to_the_repository_around_it() {
     let folder = Folder::new();
     let (app, link) = (folder.0.join("app"), folder.0.join("link"));
     repository(&app, None);
@@ -81,7 +81,7 @@ fn a_worktree_and_a_link_are_the_same_place() {
 
 /// @project_home
 #[test]
-fn home_and_the_top_are_no_projects() {
+fn the_home_directory_and_the_root_directory_are_not_projects() {
     let folder = Folder::new();
     let home = folder.0.join("home");
     fs::create_dir_all(home.join("notes")).unwrap();
@@ -159,7 +159,7 @@ fn paths_that_the_project_excludes_are_not_stored() {
 
 /// @capture_exclude_links
 #[test]
-fn a_link_does_not_lead_around_what_is_excluded() {
+fn a_link_does_not_bypass_an_exclusion() {
     let folder = Folder::new();
     let (app, link) = (folder.0.join("app"), folder.0.join("link"));
     fs::create_dir_all(&app).unwrap();

@@ -48,7 +48,7 @@ fn statistics_count_what_is_kept_and_what_it_costs() {
 
 /// @maintain_sweeps
 #[test]
-fn maintenance_removes_what_is_too_old_and_leaves_what_is_pinned() {
+fn maintenance_deletes_expired_records_except_pinned_ones() {
     let world = World::new();
     world.read(S, 91 * DAY, "/x/old.rs");
     world.read(S, 91 * DAY, "/x/pinned.rs");

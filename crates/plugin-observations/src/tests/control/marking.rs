@@ -11,7 +11,7 @@ const S: (&str, &str) = ("s-1", WEB);
 
 /// @pin_twice
 #[test]
-fn a_pin_holds_until_it_is_taken_back_and_twice_is_once() {
+fn a_pin_lasts_until_it_is_removed_and_pinning_twice_changes_nothing() {
     let world = World::new();
     world.prompt(S, 2 * HOUR, "what a question");
     world.command(S, HOUR, "make");

@@ -121,7 +121,7 @@ fn a_pause_with_a_duration_ends_by_itself() {
 }
 
 #[test]
-fn a_duration_that_is_none_changes_nothing() {
+fn an_invalid_pause_is_refused_and_changes_nothing() {
     let world = World::new();
     for duration in [
         "", "soon", "-5m", "0m", "5", "m", "1y", "P1Y", "PT0S", "session", "forever", "400d",

@@ -104,7 +104,7 @@ fn text_that_only_looks_redacted_is_not_counted_and_marks_have_their_own_rules()
 }
 
 #[test]
-fn more_than_one_batch_is_looked_at_to_the_end() {
+fn a_scrub_checks_every_batch_of_records() {
     let world = leaky();
     let many = model::limits::SCRUB_BATCH + 20;
     for number in 0..many {

@@ -131,7 +131,7 @@ fn failed_edits_are_labelled_and_rank_below_those_that_worked() {
 
 /// @briefing_says_nothing
 #[test]
-fn where_nothing_was_done_nothing_is_said() {
+fn a_project_without_work_has_an_empty_briefing() {
     let world = World::new();
     assert_eq!(text(&world, json!({})), "");
     world.start(S, AN_HOUR);
@@ -143,7 +143,7 @@ fn where_nothing_was_done_nothing_is_said() {
 
 /// @briefing_is_what_a_hook_tells
 #[test]
-fn within_a_minute_every_briefing_is_the_same_to_the_byte_and_so_is_what_a_hook_tells() {
+fn briefings_within_a_minute_are_equal_to_the_byte_as_is_the_context_of_a_hook() {
     let world = World::new();
     world.prompt(S, AN_HOUR, "repair the login of the shop");
     for number in 0..12 {
@@ -277,7 +277,7 @@ fn rows_that_a_session_got_have_receipts_and_those_of_a_preview_have_none() {
 
 /// @briefing_at_prompts
 #[test]
-fn a_prompt_is_answered_with_what_it_is_about_if_that_is_wanted() {
+fn a_prompt_gets_related_records_if_the_setting_is_on() {
     const WANTED: (&str, &str) = ("briefing.at_prompts", "true");
     for (settings, told) in [(&[][..], false), (&[WANTED][..], true)] {
         let world = world_with(settings);

@@ -33,7 +33,7 @@ fn a_score_is_made_of_age_kind_and_project() {
 
 /// @read_recent_once_per_file
 #[test]
-fn of_one_file_only_the_best_is_shown_and_what_has_no_file_is_never_left_out() {
+fn only_the_best_record_of_a_file_is_shown_and_every_record_without_a_file() {
     let world = World::new();
     world.edit(S, 3 * HOUR, "/nowhere/web/a.rs", "older edit");
     world.edit(S, 2 * HOUR, "/nowhere/web/a.rs", "newer edit");
@@ -46,7 +46,7 @@ fn of_one_file_only_the_best_is_shown_and_what_has_no_file_is_never_left_out() {
 
 /// @read_recent
 #[test]
-fn among_equals_the_newer_id_leads_and_the_future_is_now() {
+fn equal_scores_are_broken_by_newer_id_and_future_times_count_as_now() {
     let world = World::new();
     world.command(S, -2 * DAY, "tomorrow one");
     world.command(S, -3 * DAY, "tomorrow two");

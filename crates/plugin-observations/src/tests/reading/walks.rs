@@ -9,7 +9,7 @@ const S: (&str, &str) = ("s-1", WEB);
 
 /// @read_by_id
 #[test]
-fn records_come_in_the_order_of_their_ids_once_and_what_is_gone_is_left_out() {
+fn records_are_read_once_each_in_the_requested_order_and_missing_ones_are_left_out() {
     let world = World::new();
     world.prompt(S, 3 * HOUR, "first question");
     world.command(S, 2 * HOUR, "second run");
