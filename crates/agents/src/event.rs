@@ -17,14 +17,14 @@ use crate::wire::Wire;
 
 /// The event's name as a member of the payload.
 const EVENT: &str = "hook_event_name";
-/// Where the agent stands, with most of them.
+/// The member that holds the working directory, for most agents.
 const CWD: &str = "cwd";
 
-/// What a tool was given.
+/// The member that holds a tool's input.
 const INPUT: &str = "tool_input";
 
-/// Draws our event from an agent's payload. Members that are not known are ignored, an event that
-/// is not known is a sign of life and nothing else.
+/// Extracts our event from an agent's payload. Unknown members are ignored; an unknown event only shows
+/// that the session is active.
 pub fn extract(
     agent: Option<&str>,
     event: Option<&str>,
@@ -60,7 +60,7 @@ fn extract_once(
         id,
         at,
         agent: agent.name.to_owned(),
-        // One that the table has is harmless.
+        // A name in the table cannot contain a secret.
         name: agent.event(name).map_or_else(|| guard::name(name), |known| known.name.to_owned()),
         session: guard::name(&session(agent, wire)?),
         cwd: cwd.map(guard::place),
@@ -73,7 +73,7 @@ fn extract_once(
     Ok(event)
 }
 
-/// Checks what `record` asks for: the session, where the agent stands and the event's name
+/// Checks the members that `record` requires: the session, the working directory and the event's name
 /// (`session_id`, `cwd` and `hook_event_name`, by the agent's own names), none of them empty.
 pub fn strict(agent: Option<&str>, payload: &Json<'_>) -> Result<(), OpError> {
     let wire = Wire::read(payload)?;
@@ -86,7 +86,7 @@ pub fn strict(agent: Option<&str>, payload: &Json<'_>) -> Result<(), OpError> {
     wire.telling(EVENT).map(drop).ok_or_else(|| wire.lacks(EVENT))
 }
 
-/// The payload with what a tool was given as an object, where it is one inside a text.
+/// The payload with the tool's input parsed, if that is a JSON object inside a text.
 fn unwrapped<'a>(payload: &'a Json<'a>) -> Cow<'a, Json<'a>> {
     let inside = || -> Option<Json<'a>> {
         let text = payload.get(INPUT)?.as_str()?;
@@ -98,7 +98,7 @@ fn unwrapped<'a>(payload: &'a Json<'a>) -> Cow<'a, Json<'a>> {
     inside().map_or(Cow::Borrowed(payload), Cow::Owned)
 }
 
-/// The session, without which nothing can be kept.
+/// The session's id. An event without it cannot be stored.
 fn session<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Cow<'a, str>, OpError> {
     let members = agent.fields.session;
     let any = AGENTS.iter().flat_map(|agent| agent.fields.session);
@@ -106,7 +106,7 @@ fn session<'a>(agent: &Agent, wire: Wire<'a>) -> Result<Cow<'a, str>, OpError> {
     session.ok_or_else(|| wire.lacks(members.first().unwrap_or(&"")))
 }
 
-/// Where the agent stands.
+/// The agent's working directory.
 fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Option<&'a str> {
     let root = || {
         wire.value(agent.fields.roots?)?
@@ -118,8 +118,8 @@ fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Option<&'a str> {
     wire.telling(CWD).or_else(root)
 }
 
-/// The agent and the event that a payload is of. An agent that runs the hooks of another is known by
-/// what it sends, and its event is then the one of the same kind.
+/// The agent and the event's name of a payload. An agent that runs the hooks of another agent is recognised
+/// by a member of the payload; the event is then its own of that name or else of the same kind.
 fn who<'a>(
     named: Option<&str>,
     event: &'a str,

@@ -1,5 +1,5 @@
-//! What was captured on its way to what is kept: cut to a generous bound, through the secret guard, and
-//! only then to the bound of its place, so that a secret that is cut in half is still recognised.
+//! Prepares captured text for storage: cuts it to a generous bound, redacts secrets, and only then cuts it to
+//! the bound of its field, so that a secret at that cut is still recognised.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Each agent as data, and the two ways across its border: its event to ours, our text to its answer.
 //!
-//! Everything here is pure. What an agent calls things stands in [`AGENTS`]; a new agent is a new row.
-//! Nothing leaves [`extract`] that did not go through the secret guard.
+//! Everything here is pure. [`AGENTS`] lists each agent's names for events, tools and members; a new agent is
+//! a new row. All text that [`extract`] returns has passed the secret guard.
 
 mod answer;
 mod digest;

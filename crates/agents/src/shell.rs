@@ -1,7 +1,7 @@
 //! A command line as the simple commands that it runs, split as a shell splits it.
 //!
-//! It expands nothing and knows no variables: it tells which programs are named, with which words. What
-//! is quoted is a word and no command, what stands in `$(…)` or behind `bash -c` is one.
+//! It expands nothing and knows no variables: it lists the programs that are named, with their words. Quoted
+//! text is a word, not a command. Text in `$(…)` or after `bash -c` is parsed as commands.
 
 mod flow;
 mod reader;
@@ -44,18 +44,19 @@ const GIT_VALUED: &[&str] = &[
     "--attr-source",
 ];
 
-/// How a command of git is told to do nothing, besides `--dry-run` and `--help`: the command, its long
-/// options, the letters for it, those that take a value, and those whose value can only be attached.
+/// Options besides `--dry-run` and `--help` that make a git subcommand change nothing: the subcommand, these
+/// long options, these short ones; then the short options that take a value, and those whose value can
+/// only be attached.
 type Rehearsal = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
-/// `-n` is a rehearsal of a push, and lets a commit skip its hooks.
+/// `-n` makes a push a dry run, but only makes a commit skip its hooks.
 const REHEARSALS: &[Rehearsal] = &[
     ("push", &[], "nh", "o", ""),
     ("commit", &["--short", "--porcelain", "--long"], "h", "mFCct", "uS"),
 ];
 
-/// The commands of a line in the order in which a shell would come to them; those in a substitution
-/// come before the command that they are part of. Of a line that is too long, the beginning.
+/// The commands of a line in the order in which a shell would reach them; those in a substitution
+/// precede the command that they are part of. A line that is too long is cut.
 pub fn commands(line: &str) -> Vec<Simple> {
     let mut found = Vec::new();
     collect(cut(line, limits::SHELL_LINE_BYTES_MAX), 0, Strict::default(), &mut found);
@@ -89,7 +90,7 @@ impl Simple {
         self.piped = false;
     }
 
-    /// What git is told to do, if it is git and is told anything.
+    /// The subcommand of git, if the program is git and has one.
     pub fn git_command(&self) -> Option<&str> {
         if self.program != "git" {
             return None;
@@ -105,12 +106,12 @@ impl Simple {
         None
     }
 
-    /// Whether git is told to do this, and not only to say what it would do.
+    /// Whether this runs the given subcommand of git, and neither as a dry run nor for its help.
     pub fn is_git(&self, command: &str) -> bool {
         self.git_command() == Some(command) && !self.rehearses(command)
     }
 
-    /// Whether the options behind this command of git let it only say what it would do.
+    /// Whether the options after this subcommand of git make it a dry run or print its help.
     fn rehearses(&self, command: &str) -> bool {
         let asked = |(of, ..): &&Rehearsal| *of == command;
         let (_, said, letters, valued, attached) =

@@ -1,5 +1,5 @@
-//! The agents there are, as rows of data: what each calls its events, its tools and its members, how
-//! it is recognised, and what it takes as an answer.
+//! The supported agents as rows of data: each agent's names for its events, tools and members, how
+//! it is recognised, and the form of an answer to it.
 
 use model::limits;
 
@@ -9,14 +9,15 @@ pub struct Agent {
     /// The name that `install` and the hook's command use.
     pub name: &'static str,
     pub events: &'static [Event],
-    /// The agent's tools; what is not listed is [`Tool::Mcp`] by its prefix, or [`Tool::Other`].
+    /// The agent's tools. A tool that is not listed is [`Tool::Mcp`] by its prefix, or [`Tool::Other`].
     pub tools: &'static [(&'static str, Tool)],
     pub fields: Fields,
     pub marks: Marks,
-    /// What the name of a tool of an MCP server begins with, and what stands between the two names.
-    /// Where it begins with nothing, a name that holds the latter and is not listed is such a tool.
+    /// The prefix of an MCP tool's name, and the separator between server and tool. If the prefix is empty,
+    /// a name that is not listed and contains the separator is an MCP tool.
     pub mcp: (&'static str, &'static str),
-    /// Where the output of a command tells its exit code, if a failure may be no event of its own.
+    /// Where the output of a command states its exit code, if the agent may report a failure without a
+    /// separate event.
     pub exit_line: Option<ExitLine>,
     /// The most characters of injected text, counted as the host counts them: in UTF-16.
     pub chars_max: usize,
@@ -29,13 +30,13 @@ pub struct Agent {
 pub struct Event {
     pub name: &'static str,
     pub kind: Kind,
-    /// How the host takes text as an answer to it; none if it takes none.
+    /// The form of an answer with text; `None` if the event is not answered.
     pub answer: Option<Form>,
-    /// The tool for whose use alone it stands: what the tool was given are its own members then.
+    /// The tool, if the event reports the use of only this one. The event's members are then the tool's input.
     pub stands_for: Option<&'static str>,
 }
 
-/// What kind of happening an event tells of.
+/// The kind of happening that an event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     SessionStart,
@@ -65,7 +66,7 @@ pub enum Form {
     AdditionalContext,
 }
 
-/// What a tool does, whatever its agent calls it.
+/// The kind of a tool, independent of its name in an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     Read,
@@ -87,38 +88,37 @@ pub enum Tool {
     Other,
 }
 
-/// Names of members that are not the same with every agent. Of several the first that says something
-/// counts.
+/// Names of members that differ between agents. Of several names, the first with a value counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields {
     pub session: &'static [&'static str],
-    /// A list of folders, the first of which is where the agent stands if `cwd` does not say it.
+    /// A list of folders, the first of which is the working directory if there is no `cwd`.
     pub roots: Option<&'static str>,
     pub prompt_id: &'static str,
     pub response: &'static [&'static str],
-    /// The same, where the response is JSON inside a text.
+    /// Members with a tool's response that are JSON inside a text; they take precedence over `response`.
     pub response_json: &'static [&'static str],
     pub error: &'static str,
     /// The agent's final message, in the event that ends a turn.
     pub answer: &'static str,
-    /// Whether the id of a tool's use may be several, one a line; the first is enough.
+    /// Whether a tool use may have several ids, one per line; the first is used.
     pub several_ids: bool,
-    /// Whether a prompt may come in quotation marks that its user did not type.
+    /// Whether the agent may wrap a prompt in quotation marks that the user did not type.
     pub quotes_prompts: bool,
 }
 
-/// What gives an agent away that did not say its name.
+/// Signs that identify an agent whose name was not given.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     /// A folder in the path of the transcript.
     pub folder: Option<&'static str>,
     /// A member that only this agent sends, if no agent above it in the table was recognised.
     pub member: Option<&'static str>,
-    /// A member by which it is known even where the hook is another agent's, because it runs those too.
+    /// A member that identifies the agent even in another agent's hook, because it runs those hooks too.
     pub guest: Option<&'static str>,
 }
 
-/// Which line tells the exit code of a command.
+/// The line that states the exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitLine {
     /// The first line of a response that is a text; in an object it would be the command's own.
@@ -134,18 +134,16 @@ pub fn agent(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name)
 }
 
-/// What kind of happening an event of this name is, with whichever agent has it.
+/// The kind of the event of this name, in the first agent that has it.
 pub fn kind(event: &str) -> Kind {
     AGENTS.iter().find_map(|agent| agent.event(event)).map_or(Kind::Other, |event| event.kind)
 }
 
 impl Agent {
-    /// What the table says about the event of this name.
     pub fn event(&self, name: &str) -> Option<&'static Event> {
         self.events.iter().find(|event| event.name == name)
     }
 
-    /// What the tool of this name does.
     pub fn tool(&self, name: &str) -> Tool {
         match self.tools.iter().find(|(known, _)| *known == name) {
             Some((_, tool)) => *tool,
@@ -161,29 +159,29 @@ impl Agent {
         }
     }
 
-    /// The event by which this agent tells what the hook of another tells by its own.
+    /// This agent's event of the given kind, for a payload that another agent's hook delivered.
     pub(crate) fn event_of_kind(&self, kind: Kind) -> Option<&'static Event> {
         self.events.iter().find(|event| event.kind == kind && kind != Kind::Other)
     }
 }
 
-/// An event after which the model reads what we say.
+/// An event whose answer the model reads, as [`Form::HookSpecificOutput`].
 const fn answered(name: &'static str, kind: Kind) -> Event {
     Event { name, kind, answer: Some(Form::HookSpecificOutput), stands_for: None }
 }
 
-/// The same with a host that takes the text as a member of its own.
+/// An event whose answer the model reads, as [`Form::AdditionalContext`].
 const fn told(name: &'static str, kind: Kind) -> Event {
     Event { name, kind, answer: Some(Form::AdditionalContext), stands_for: None }
 }
 
-/// An event to which we say nothing, either because the host takes nothing or because an answer
-/// would keep the agent from stopping.
+/// An event that we do not answer, because the host ignores an answer or because an answer would
+/// keep the agent from stopping.
 const fn silent(name: &'static str, kind: Kind) -> Event {
     Event { name, kind, answer: None, stands_for: None }
 }
 
-/// A silent event that stands for the use of this tool.
+/// An unanswered event that reports the use of this tool only.
 const fn of_tool(name: &'static str, kind: Kind, tool: &'static str) -> Event {
     Event { name, kind, answer: None, stands_for: Some(tool) }
 }
@@ -202,7 +200,7 @@ const COMMON_FIELDS: Fields = Fields {
 
 const NO_MARKS: Marks = Marks { folder: None, member: None, guest: None };
 
-/// Every agent that is known by name. The first stands for whoever gives no sign of being another.
+/// The supported agents. If nothing identifies the agent of a payload, the first one with its event is assumed.
 pub const AGENTS: &[Agent] = &[
     Agent {
         name: "claude-code",
@@ -319,7 +317,7 @@ pub const AGENTS: &[Agent] = &[
         events: &[
             told("sessionStart", Kind::SessionStart),
             silent("beforeSubmitPrompt", Kind::Prompt),
-            // Whatever is said to this is read as a permission.
+            // Cursor reads any answer to this event as a permission.
             silent("preToolUse", Kind::ToolStart),
             told("postToolUse", Kind::ToolUse),
             told("postToolUseFailure", Kind::ToolFailure),
@@ -327,7 +325,7 @@ pub const AGENTS: &[Agent] = &[
             silent("subagentStop", Kind::SubagentEnd),
             silent("preCompact", Kind::Compacting),
             silent("sessionEnd", Kind::SessionEnd),
-            // The same again by tool, as older releases have it: one set is to be registered.
+            // Older releases report these events per tool: only one of the two sets is to be registered.
             of_tool("beforeShellExecution", Kind::ToolStart, "Shell"),
             of_tool("afterShellExecution", Kind::ToolUse, "Shell"),
             of_tool("beforeMCPExecution", Kind::ToolStart, "MCP"),
@@ -382,7 +380,7 @@ pub const AGENTS: &[Agent] = &[
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
     },
-    // What arrives is what our own plugin sends, see `opencode.js`.
+    // The payloads are sent by our own plugin, see `opencode.js`.
     Agent {
         name: "opencode",
         events: &[
@@ -424,8 +422,8 @@ pub const AGENTS: &[Agent] = &[
     },
 ];
 
-/// Tags by which hosts mark text in a prompt that no user wrote; a `-` or `_` at the end of a name
-/// stands for all names that begin so.
+/// Tags by which hosts mark text in a prompt that no user wrote. A name that ends with `-` or `_` is a
+/// prefix: it matches all tags that begin with it.
 pub(crate) const HOST_TAGS: &[&str] = &[
     "system-reminder",
     "task-notification",
@@ -447,6 +445,6 @@ pub(crate) const HOST_TAGS: &[&str] = &[
     "turn_aborted",
 ];
 
-/// Values of a prompt's `source` that say it was not the user who spoke.
+/// Values of a prompt's `source` that mean that the user did not write it.
 pub(crate) const SYNTHETIC_SOURCES: &[&str] =
     &["system", "loop_wakeup", "schedule_wakeup", "poll_event"];

@@ -1,4 +1,4 @@
-//! The use of a tool: what is kept of what it was given and of what came of it.
+//! The use of a tool: the parts of its input and its outcome that are stored.
 
 mod edit;
 mod excerpt;
@@ -26,7 +26,7 @@ use crate::wire::{Input, Wire};
 use outcome::Outcome;
 pub use read_only::is_read_only;
 
-/// Where the path of a file stands in what a tool was given.
+/// Members of a tool's input that may hold the path of a file.
 const FILE: &[&str] = &[
     "file_path",
     "filePath",
@@ -37,7 +37,7 @@ const FILE: &[&str] = &[
     "paths",
     "include",
 ];
-/// The same for the folder that a search looks through.
+/// Members of a tool's input that may hold the folder to search.
 const FOLDER: &[&str] = &["path", "dir_path", "target_directory"];
 
 /// The name of our MCP server as `install` registers it, and the suffix of its name in a plugin.
@@ -49,7 +49,7 @@ pub(crate) fn starting(call: &Call<'_>) -> ToolUse {
     call.draft().finish(call.safe_name(), None)
 }
 
-/// A tool that was used, which may have failed all the same.
+/// A tool that was used. Its response may still report a failure.
 pub(crate) fn used(call: &Call<'_>) -> ToolUse {
     let draft = call.draft();
     let response = call.response();
@@ -59,7 +59,7 @@ pub(crate) fn used(call: &Call<'_>) -> ToolUse {
     draft.finish(call.safe_name(), Some(outcome))
 }
 
-/// A tool that failed, as the agent says.
+/// A tool whose failure the agent reported.
 pub(crate) fn failed(call: &Call<'_>) -> ToolUse {
     let error = call.wire.error(call.agent.fields.error);
     let interrupted = call.wire.flag("is_interrupt");
@@ -68,14 +68,14 @@ pub(crate) fn failed(call: &Call<'_>) -> ToolUse {
     call.draft().finish(call.safe_name(), Some(outcome))
 }
 
-/// What is asked of a tool, and where.
+/// A call of a tool: the event, the tool's input and the working directory.
 pub(crate) struct Call<'a> {
     agent: &'a Agent,
     name: &'a str,
     tool: Tool,
     wire: Wire<'a>,
     input: Input<'a>,
-    /// What it was given if that is no object: a text or a list.
+    /// The tool's input if it is not an object but a text or a list.
     bare: Option<&'a Json<'a>>,
     cwd: Option<&'a str>,
 }
@@ -93,7 +93,7 @@ struct Draft {
 }
 
 impl<'a> Call<'a> {
-    /// Nothing if the tool has no name.
+    /// `None` if the tool has no name.
     pub(crate) fn read(
         agent: &'a Agent,
         event: &Event,
@@ -110,7 +110,7 @@ impl<'a> Call<'a> {
         Some(call(named.unwrap_or(tool), agent.tool(tool), wire.as_input(), None))
     }
 
-    /// What came of it, read out of its text where the agent sends it as one.
+    /// The tool's response, parsed if the agent sends it as JSON inside a text.
     fn response(&self) -> Option<Cow<'a, Json<'a>>> {
         let fields = &self.agent.fields;
         let value = |members: &[&str]| members.iter().find_map(|member| self.wire.value(member));
@@ -121,7 +121,7 @@ impl<'a> Call<'a> {
         value(fields.response).map(Cow::Borrowed)
     }
 
-    /// The tool's name as it may be kept; one that the table has is harmless.
+    /// The tool's name in a form that may be stored. A name in the table cannot contain a secret.
     fn safe_name(&self) -> String {
         if self.agent.tools.iter().any(|(known, _)| *known == self.name) {
             return self.name.to_owned();
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What the first of these members says that says anything, else the tool's name.
+    /// A draft whose content is the first of these members that is not blank, else the tool's name.
     fn plain(&self, obs_type: ObsType, members: &[&str]) -> Draft {
         let said = members.iter().filter_map(|member| Some(self.input.text(&[member])?.head()));
         let bare = self.bare.filter(|_| !members.is_empty()).and_then(Json::as_str);
@@ -162,7 +162,7 @@ impl<'a> Call<'a> {
         Draft { file_path: Some(self.absolute(path)), ..Draft::new(obs_type, content) }
     }
 
-    /// What was written is not kept, only enough to see whether it is the same as something else.
+    /// The written text is not stored, only its size and its hash: they show whether two texts are equal.
     fn write(&self) -> Draft {
         let mut draft = self.file("Write", ObsType::FileWrite);
         if let Some(content) = self.input.text(&["content", "contents"]) {
@@ -241,15 +241,15 @@ impl<'a> Call<'a> {
         (!path.is_empty()).then_some(path)
     }
 
-    /// The path as it is shown: without the folder where the agent stands.
+    /// The path as it is shown: relative to the working directory if it is inside.
     fn shown<'p>(&self, path: &'p str) -> &'p str {
         let inside = self.cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
         let inside = inside.and_then(|path| path.strip_prefix('/'));
         inside.filter(|path| !path.is_empty()).unwrap_or(path)
     }
 
-    /// The path as it is kept: as given, or below the folder where the agent stands. The same file has the
-    /// same path, whatever slashes it was given with.
+    /// The path as it is stored: a relative path is appended to the working directory. Superfluous slashes and
+    /// `.` are removed, so that one file is not stored under several paths.
     fn absolute(&self, path: &str) -> String {
         let path = match self.cwd.filter(|cwd| cwd.starts_with('/')) {
             Some(cwd) if !path.starts_with(['/', '~']) && !path.contains(':') => {
@@ -280,7 +280,7 @@ impl Draft {
         }
     }
 
-    /// Whether a shell got it. Its kinds are those that only a command line has.
+    /// Whether a shell ran it: only a command line has one of these types.
     fn is_command(&self) -> bool {
         use ObsType as O;
         matches!(self.obs_type, O::Command | O::GitCommit | O::GitPush | O::Github)
@@ -324,7 +324,7 @@ impl Draft {
 
     fn fail(&mut self, outcome: &Outcome<'_>) {
         let is_command = self.is_command();
-        // What was to be committed was not.
+        // The commit was not made.
         git::forget(&mut self.metadata);
         let mut set = |member: &str, value: Value| self.metadata.insert(member.into(), value);
         if is_command {

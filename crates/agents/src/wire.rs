@@ -1,6 +1,6 @@
-//! An agent's event as it came in: a JSON object whose members are read by name. One of an unexpected
-//! type says what can be made of it, else it counts as missing: no agent's slip is worth an event. What
-//! the members mean is decided elsewhere.
+//! The raw event of an agent: a JSON object whose members are read by name. A member of an unexpected type
+//! is converted if possible, else it counts as missing: an agent's mistake must not lose the event. Other
+//! modules interpret the members.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ impl<'a> Wire<'a> {
         Some(Text::of(self.value(member)?)?.head())
     }
 
-    /// The same if it says anything.
+    /// A text that is neither missing nor blank.
     pub(crate) fn telling(self, member: &str) -> Option<&'a str> {
         self.text(member).filter(|text| !text.trim().is_empty())
     }
@@ -52,7 +52,7 @@ impl<'a> Wire<'a> {
         (!id.trim().is_empty()).then_some(id)
     }
 
-    /// What a member says: a text, or the texts of the blocks in a list.
+    /// The text of a member: the member itself, or the texts of its blocks.
     pub(crate) fn said(self, member: &str) -> Option<Cow<'a, str>> {
         said(self.value(member)?, Extent::Head)
     }
@@ -62,7 +62,7 @@ impl<'a> Wire<'a> {
         said(self.value(member)?, Extent::HeadAndTail)
     }
 
-    /// What is said of an error, which some send as an object of their own.
+    /// The text of an error. An object or list without a text is returned as JSON.
     pub(crate) fn error(self, member: &str) -> Option<Cow<'a, str>> {
         let value = self.value(member)?;
         // The end of an error shows the result.
@@ -83,12 +83,12 @@ impl<'a> Wire<'a> {
             .hint("Send the event as the agent has it.")
     }
 
-    /// All members, as what a tool was given.
+    /// All members, as the input of a tool.
     pub(crate) fn as_input(self) -> Input<'a> {
         Input(Some(self.0))
     }
 
-    /// An object that may be missing: then it has no members.
+    /// An object; without members if it is missing.
     pub(crate) fn object(self, member: &str) -> Input<'a> {
         Input(self.value(member).and_then(Json::as_object))
     }
@@ -127,8 +127,8 @@ fn said<'a>(value: &'a Json<'a>, extent: Extent) -> Option<Cow<'a, str>> {
     }
 }
 
-/// What a tool was given. A model wrote it, and a call with a wrong member is worth keeping just because
-/// it fails; so a member of the wrong type counts as missing.
+/// The input of a tool. A model wrote it, and a call with a wrong member is worth storing because it fails;
+/// so a member of the wrong type counts as missing.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a>(Option<&'a Members<'a>>);
 
@@ -142,7 +142,7 @@ impl<'a> Input<'a> {
         members.iter().find_map(|member| Text::of(self.value(member)?))
     }
 
-    /// The same, where a list stands for its first text.
+    /// The first text in these members, each a text or a list with texts.
     pub(crate) fn text_or_first(self, members: &[&str]) -> Option<Text<'a>> {
         members.iter().find_map(|member| match self.value(member)? {
             Json::List(items) => items.iter().find_map(Text::of),

@@ -1,6 +1,6 @@
-//! Where each agent keeps its configuration, and what has to stand there so that it calls us.
+//! Where each agent stores its configuration, and the entries there that make it call us.
 //!
-//! Data alone: how a file is edited is not here. A further agent is a further row of [`WIRINGS`].
+//! Only data: the code that edits the files is elsewhere. A new agent is a new row of [`WIRINGS`].
 
 mod kinds;
 
@@ -17,12 +17,12 @@ pub fn wiring(agent: &str) -> Option<&'static Wiring> {
     WIRINGS.iter().find(|wiring| wiring.agent == agent)
 }
 
-/// A place in the home directory that nothing moves, and the same one in a repository.
+/// A path in the home directory that no variable moves, and the same path in a repository.
 const fn fixed(path: &'static str) -> Place {
     Place { var: None, moved: path, home: path, project: Some(path) }
 }
 
-/// An event for which the agent's own patience does.
+/// An event with the agent's default timeout.
 const fn on(event: &'static str) -> Hooked {
     Hooked { event, timeout: None }
 }
@@ -139,7 +139,7 @@ pub const WIRINGS: &[Wiring] = &[
                 parts: &[Part::Server { under: "mcp_servers", shape: Server::Forwarding }],
                 switches: &[
                     switch(&["features", "hooks"], Off::Hooks(false)),
-                    // What the same was called before.
+                    // The former name of this setting.
                     switch(&["features", "codex_hooks"], Off::Hooks(false)),
                     switch(&["hooks", "state"], Off::HooksKeyed),
                     switch(&["mcp_servers", "rekindle", "enabled"], Off::Server(false)),
@@ -299,7 +299,7 @@ pub const WIRINGS: &[Wiring] = &[
                 local: None,
             },
         ],
-        // Its database also changes when somebody only looks; what it takes before a turn does not.
+        // Its database also changes when a user only views a session; the snapshot before a turn does not.
         traces: &[
             Place {
                 var: Some("XDG_DATA_HOME"),

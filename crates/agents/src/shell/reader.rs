@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
                 '(' => parens += self.open(&mut words, flow),
                 ')' => {
                     self.at += 1;
-                    // One that closes nothing ends a pattern of `case`, which is no command.
+                    // A `)` without its `(` ends a pattern of `case`, which is not a command.
                     match parens {
                         0 => words.clear(),
                         _ => {
@@ -248,14 +248,14 @@ impl<'a> Reader<'a> {
     fn argument(&mut self, words: &mut Vec<Word>, end: Option<char>) {
         let before = self.at;
         let word = self.word(end);
-        // A number right before a redirection is the file's that is redirected, and a line that goes on
-        // in the next one is no word.
+        // Skip the number of a file descriptor right before a redirection, and the empty word of a line
+        // continuation.
         let number = word.plain.is_none() && word.text.bytes().all(|byte| byte.is_ascii_digit());
         if !number || !(word.text.is_empty() || matches!(self.peek(), Some('<' | '>'))) {
             words.push(word);
         }
         if self.at == before {
-            // Nothing that a word can hold: it must not be looked at for ever.
+            // This character cannot be part of a word: skip it, or the loop would never end.
             self.step(1);
         }
     }

@@ -105,7 +105,7 @@ const LINES: &[(&str, &str)] = &[
     ("su me -c 'a b'", "a,b"),
     ("eval \"a && b\"", "a ; b"),
     ("bash -c", "bash,-c"),
-    // What is not closed or closes nothing.
+    // Unbalanced brackets, and operators without operands.
     (")", ""),
     ("a )", ""),
     ("$(", "$("),
@@ -125,7 +125,7 @@ fn a_line_is_split_as_a_shell_splits_it() {
 
 /// @capture_commands
 #[test]
-fn git_is_known_by_what_it_is_told_to_do() {
+fn git_subcommands_are_read_and_dry_runs_do_not_count() {
     let message = "git commit -m \"$(cat <<'EOF'\nfix: a && b\n\ngit push later (it's \"fine\")\nEOF\n)\" && ls";
     let table = [
         ("git commit -m x", "commit"),

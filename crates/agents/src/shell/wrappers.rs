@@ -52,13 +52,13 @@ const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "su
 /// Their options that take the next word.
 const SHELL_VALUED: &[&str] = &["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 
-/// Words of the language that a command may follow.
+/// Shell keywords that a command may follow.
 const BEFORE: &[&str] =
     &["if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "coproc"];
-/// Words of the language whose line is no command.
+/// Shell keywords whose line is not a command.
 const NO_COMMAND: &[&str] = &["for", "case", "select", "fi", "done", "esac"];
 
-/// Adds the command that these words are, or those of the script that they run.
+/// Adds the command that these words form, or the commands of the script that they run.
 pub(super) fn resolve(words: Vec<Word>, depth: usize, found: &mut Vec<Simple>) {
     let Some(start) = start(&words) else { return };
     let words: Vec<String> = words.into_iter().skip(start).map(|word| word.text).collect();

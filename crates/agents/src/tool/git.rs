@@ -1,4 +1,4 @@
-//! What git says when it commits or pushes, as members of metadata.
+//! Metadata about commits and pushes, from the command line and from the output of git.
 
 use model::limits;
 use model::observation::ObsType;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::guard;
 use crate::shell::Simple;
 
-/// Adds what the output tells about a commit or a push; nothing for any other observation.
+/// Adds the metadata that the output contains about a commit or a push; none for other observations.
 pub(super) fn add(obs_type: ObsType, texts: &[&str], metadata: &mut Map<String, Value>) {
     let lines = texts.iter().flat_map(|text| guard::looked_at(text).lines());
     match obs_type {
@@ -177,12 +177,12 @@ fn is_quiet(simple: &Simple, command: &str) -> bool {
     })
 }
 
-/// Adds the message that the last commit of a command line is given, for a git that is told to be quiet.
+/// Adds the subject line of the last commit of a command line: a git with `--quiet` does not print it.
 pub(super) fn add_message(commands: &[Simple], metadata: &mut Map<String, Value>) {
     let last = commands.iter().rfind(|command| command.is_git("commit"));
     let message = last.and_then(|commit| given_message(&commit.args)).unwrap_or_default();
     let subject = message.trim().lines().next().unwrap_or_default();
-    // What a substitution comes to is not known here.
+    // The value of a substitution is not known here.
     if !subject.is_empty() && !subject.contains("$(") && !subject.contains('`') {
         set(metadata, "commit_message", subject);
     }

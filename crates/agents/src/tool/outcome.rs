@@ -1,4 +1,4 @@
-//! What came of a tool: whether it failed, with which exit code, and what it said.
+//! The outcome of a tool: whether it failed, its exit code and its output.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use crate::wire::Text;
 /// Members of a response that hold text, the most telling first.
 const TEXTS: &[&str] =
     &["error", "stderr", "stdout", "output", "llmContent", "content", "text", "message"];
-/// How deep a response is looked into for them.
+/// How deep a response is searched for them.
 const DEPTH_MAX: usize = 4;
-/// Lines at the beginning of an output that may tell the exit code; all further ones are the
+/// Lines at the beginning of an output that may state the exit code; all later ones are the
 /// command's own.
 const FIRST_LINES: usize = 4;
-/// The same at the end, where the host tells more beside it.
+/// Lines at the end of an output that may state the exit code; the host adds other lines there, too.
 const LAST_LINES: usize = 20;
 
 pub(super) struct Outcome<'a> {
@@ -26,14 +26,14 @@ pub(super) struct Outcome<'a> {
     pub(super) interrupted: bool,
     /// Whether the agent reports the output at all.
     pub(super) answered: bool,
-    /// It was only started: how it ends is not known.
+    /// The command runs in the background: its result is not known.
     pub(super) background: bool,
-    /// What was said, piece by piece.
+    /// The output, piece by piece.
     pub(super) texts: Vec<&'a str>,
 }
 
 impl<'a> Outcome<'a> {
-    /// All that was said as one text.
+    /// The whole output as one text.
     pub(super) fn text(&self) -> Cow<'a, str> {
         match self.texts.as_slice() {
             [one] => Cow::Borrowed(one),
@@ -42,8 +42,8 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The outcome that a response tells. The text is looked at for an exit code only where the agent
-/// has no other way to tell of a failure.
+/// The outcome according to a response. The text is searched for an exit code only if the agent has
+/// no other way to report a failure.
 pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>) -> Outcome<'a> {
     let mut texts = response.map(texts).unwrap_or_default();
     let told = response.and_then(exit_code);
@@ -66,7 +66,7 @@ pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>
     Outcome { failed, exit_code, succeeded, interrupted, answered, background, texts }
 }
 
-/// The outcome of what is known to have failed: the error tells first, the response if there is none.
+/// The outcome of a tool that failed. Its output is the error; without one, the response.
 pub(super) fn of_failure<'a>(
     error: Option<&'a str>,
     response: Option<&'a Json<'a>>,
@@ -248,7 +248,7 @@ mod tests {
 
     /// @capture_failure_forms
     #[test]
-    fn a_failure_is_told_in_the_ways_agents_have() {
+    fn a_failure_is_recognised_in_the_form_of_each_agent() {
         let first = Some(ExitLine::First);
         let last = Some(ExitLine::Last);
         let opening = Some(ExitLine::Opening);

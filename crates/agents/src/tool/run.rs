@@ -1,4 +1,4 @@
-//! Commands: what kind of observation a command line is, and what is worth knowing about it.
+//! Command lines: the type of their observation, and its metadata.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::shell::{self, Simple};
 use crate::wire::Text;
 
-/// How a patch begins that is given to a command instead of a tool.
+/// The beginning of a patch that is passed to a command instead of a tool.
 const PATCH: &str = "*** Begin Patch";
 
 pub(super) fn of(call: &Call<'_>) -> Draft {
@@ -41,7 +41,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
     }
 }
 
-/// The line that a shell gets. A list of words is a line of its own, or a shell with its script.
+/// The command line. A list of words is a command with its arguments, or a shell with its script.
 fn line<'a>(value: &'a Json<'a>) -> Option<Cow<'a, str>> {
     if let Some(text) = Text::of(value) {
         return Some(text.head().into());
@@ -64,7 +64,7 @@ fn applies_patch(command: &Simple) -> bool {
     matches!(command.program.as_str(), "apply_patch" | "applypatch")
 }
 
-/// A push counts for more than a commit, a commit for more than a call of `gh`.
+/// A push takes precedence over a commit, a commit over a call of `gh`.
 pub(super) fn obs_type(commands: &[Simple]) -> ObsType {
     let git = |what: &str| commands.iter().any(|command| command.is_git(what));
     if git("push") {

@@ -2,7 +2,7 @@
 
 use crate::shell::Simple;
 
-/// What a command is run for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Test,
@@ -40,7 +40,7 @@ enum Words {
     Script(&'static [&'static str]),
 }
 
-/// The rows in order: the first that fits counts. A `*` at the end of a word stands for the rest of it.
+/// The first row that matches counts. A `*` at the end of a word matches any ending.
 const ROWS: &[(Kind, &[&str], Words)] = &[
     (
         Kind::Test,
@@ -353,7 +353,7 @@ mod tests {
 
     /// @capture_test_and_build
     #[test]
-    fn tests_and_builds_are_told_from_other_commands() {
+    fn tests_and_builds_are_distinguished_from_other_commands() {
         let table = [
             ("cargo test", "test cargo test"),
             ("cargo nextest run -p x", "test cargo nextest"),

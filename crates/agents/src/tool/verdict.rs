@@ -138,7 +138,7 @@ impl Family {
 /// The part of a verdict that holds the numbers.
 const SUMMARY: &str = "summary";
 
-/// What the lines of one family say.
+/// The result that the output lines of one family report.
 struct FamilyReport {
     family: Family,
     tally: Tally,

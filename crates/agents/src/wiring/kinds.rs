@@ -1,4 +1,4 @@
-//! What the rows of the table are made of: places, files and their parts, hooks, servers, and what switches them off.
+//! The types of the table's rows: places, files and their parts, hooks, servers, and settings that switch them off.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use std::time::Duration;
 pub struct Wiring {
     /// The name of the agent in the table of agents.
     pub agent: &'static str,
-    /// What people call it.
+    /// The agent's name as it is shown to users.
     pub title: &'static str,
     /// Its programs: one of them on the PATH means that it is installed.
     pub programs: &'static [&'static str],
-    /// Its folder: if it is there, the agent was used here.
+    /// Its folder: if it exists, the agent was used here.
     pub folder: Place,
     pub files: &'static [Wired],
-    /// Where it keeps its sessions: whatever is newest there says when it was last active.
+    /// Where it stores its sessions: the newest file there shows when it was last active.
     pub traces: &'static [Place],
     /// The member of its settings that names the plugins that are on, which may be ours.
     pub plugins: Option<&'static str>,
-    /// What the user still has to do after an installation.
+    /// A step that is left to the user after an installation.
     pub remark: Option<&'static str>,
 }
 
@@ -27,7 +27,7 @@ pub struct Wiring {
 pub struct Place {
     /// The variable that moves it, if it is set and not empty.
     pub var: Option<&'static str>,
-    /// The path below what the variable says.
+    /// The path below the value of the variable.
     pub moved: &'static str,
     /// The path below the home directory.
     pub home: &'static str,
@@ -35,11 +35,11 @@ pub struct Place {
     pub project: Option<&'static str>,
 }
 
-/// One file that is edited, or made.
+/// One file that is edited or created.
 #[derive(Clone, Copy, Debug)]
 pub struct Wired {
     pub place: Place,
-    /// A further ending: the file with it is taken if it is there.
+    /// Another extension: if the file with this one exists, it is used.
     pub or_ending: Option<&'static str>,
     pub format: Format,
     pub parts: &'static [Part],
@@ -49,7 +49,7 @@ pub struct Wired {
     pub local: Option<&'static str>,
 }
 
-/// A setting that switches something off. Of the files in which it stands that of the repository goes before that of the user.
+/// A setting that switches something off. The repository's file takes precedence over the user's.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
     /// The names that lead to it, from the outermost.
@@ -57,22 +57,22 @@ pub struct Switch {
     pub off: Off,
 }
 
-/// What a setting switches off, and when.
+/// The effect of a setting: whether it switches off hooks or our server, and by which value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Off {
     /// All hooks, if it has this value.
     Hooks(bool),
-    /// The hooks that stand in this list, by their `name` or else by their command.
+    /// The hooks in this list, by their `name` or else by their command.
     HooksListed,
     /// The hooks whose member, named `FILE:EVENT:GROUP:HOOK`, has `enabled = false`.
     HooksKeyed,
     /// Our MCP server, if it has this value.
     Server(bool),
-    /// Our MCP server, if it stands in this list.
+    /// Our MCP server, if this list contains it.
     ServerListed,
 }
 
-/// What a file is written in.
+/// The syntax of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Json,
@@ -85,7 +85,7 @@ pub enum Format {
     Text,
 }
 
-/// What has to stand in a file.
+/// An entry of ours in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
     Hooks(Hooks),
@@ -94,7 +94,7 @@ pub enum Part {
         under: &'static str,
         shape: Server,
     },
-    /// A number that the agent wants to find.
+    /// A number that the agent requires.
     Number {
         name: &'static str,
         number: u32,
@@ -115,7 +115,7 @@ pub struct Hooks {
     pub events: &'static [Hooked],
 }
 
-/// An event that is hooked, and how long the agent is to wait if its own default does not do.
+/// An event with a hook, and a timeout if the agent's default does not fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooked {
     pub event: &'static str,
@@ -131,7 +131,7 @@ pub enum Call {
     Line,
 }
 
-/// What an agent counts time in.
+/// The unit of an agent's timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Seconds,
@@ -154,9 +154,9 @@ pub const VARIABLES: [&str; 6] = [
 pub enum Server {
     /// `command` and `args`.
     Plain,
-    /// The same with `env_vars`: [`VARIABLES`], for an agent that hands no other variables on.
+    /// `command`, `args` and `env_vars`: [`VARIABLES`], for an agent that passes on only the variables listed there.
     Forwarding,
-    /// The same with `type`: `stdio`.
+    /// `command`, `args` and `type`: `stdio`.
     Typed,
     /// `type`: `local`, and `command` as a list with the arguments.
     Listed,

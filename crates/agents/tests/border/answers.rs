@@ -1,4 +1,4 @@
-//! What an agent is told, and when it is told nothing.
+//! The answers to an agent's events, and the events that are not answered.
 
 use agents::{AGENTS, Form, Kind};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn an_event_at_which_the_agent_stops_is_never_answered() {
         "subagentStop",
         "sessionEnd",
         "preCompact",
-        // What Cursor reads here is a permission, or whether to go on.
+        // Cursor reads an answer to these as a permission, or as whether to continue.
         "preToolUse",
         "beforeSubmitPrompt",
         "beforeShellExecution",

@@ -1,5 +1,5 @@
-//! Payloads of the agents that were not run here, written by what their makers document, and what becomes
-//! of them; and what holds for all agents alike.
+//! Extraction from payloads of agents that were not run here, written from their documentation; and checks
+//! that apply to all agents.
 
 use agents::AGENTS;
 use expect_test::expect_file;
@@ -12,7 +12,7 @@ use super::{extract, payload};
 const CURSOR: &str = include_str!("../../testdata/cursor.jsonl");
 const OPENCODE: &str = include_str!("../../testdata/opencode.jsonl");
 
-/// What each of these payloads becomes; it is recognised without being named.
+/// The events extracted from these payloads, one per line. Each agent is recognised without its name.
 fn drawn(text: &str) -> String {
     let line = |(client, event, payload): (String, String, Value)| {
         let drawn = super::replay::extract(None, Some(&event), &payload);

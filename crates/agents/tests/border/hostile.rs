@@ -1,4 +1,4 @@
-//! Whatever an event holds, drawing ours from it ends soon, stays small and never panics.
+//! Extraction from any payload ends soon, returns a small event and never panics.
 
 use model::hook::HookEvent;
 use serde_json::{Map, Value, json};

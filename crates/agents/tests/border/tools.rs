@@ -1,4 +1,4 @@
-//! What is kept of each kind of tool, with every agent's name for it.
+//! The stored observation of each kind of tool, with every agent's name for it.
 
 use model::observation::ObsType;
 use serde_json::{Value, json};
@@ -233,7 +233,7 @@ fn a_failure_is_seen_however_the_agent_tells_it() {
             (ObsType::CommandError, &json!(code))
         );
     }
-    // What Claude Code's own commands print is no sign: it tells of a failure by another event.
+    // Claude Code reports a failure as another event, so an exit code that a command prints is ignored.
     let printed =
         used("claude-code", "PostToolUse", "Bash", shell, json!({"stdout": "Exit code 1"}));
     assert_eq!((printed.obs_type, printed.failed), (ObsType::Command, false));
