@@ -99,7 +99,8 @@ const OWN: [(&str, &[&str]); 43] = [
     ("Generic", &["key", "auth", "access", "credential", "credentials", "creds"]),
 ];
 
-/// Rules of the set that one of ours stands for, which needs no regex and is wider.
+/// Rules of the public set that are left out, most of them because a rule of our own replaces them: it needs no
+/// regex and matches more.
 const REPLACED: [&str; 37] = [
     "anthropic-admin-api-key",
     "anthropic-api-key",
@@ -132,21 +133,21 @@ const REPLACED: [&str; 37] = [
     "stripe-access-token",
     "twilio-api-key",
     "vault-service-token",
-    // What they find is found under the name of a neighbour.
+    // Another rule of the same service matches these secrets, too.
     "bittrex-secret-key",
     "flutterwave-secret-key",
-    // Speaks about a file's name, and we see only text.
+    // Matches a file's name, and we see only text.
     "pkcs12-file",
-    // A client id and a public key are no secrets.
+    // A public key is not a secret.
     "flutterwave-public-key",
     "lob-pub-api-key",
     "mailgun-pub-key",
 ];
 
-/// More of what is no secret: whatever ends like this.
+/// Rules whose id ends like this are left out, too: a client id is not a secret.
 const PUBLIC_ENDING: &str = "-client-id";
 
-/// Keywords that occur in ordinary code, replaced by what is closer to the secret.
+/// Rules whose keyword occurs in ordinary code, with keywords that are closer to the secret.
 const KEYWORDS: [(&str, &[&str]); 5] = [
     ("authress-service-client-access-key", &[".acc_", ".acc-"]),
     ("cloudflare-origin-ca-key", &["v1.0-"]),
@@ -161,11 +162,11 @@ const ASSIGNMENT: &str = r"(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'";
 /// Keywords that begin the value in rules of that form; all others are the name.
 const IN_VALUE: [&str; 7] = ["atatt3", "live_", "test_", "nrjs-", "nrii-", "nrak", "tfp_"];
 
-/// Rules whose keyword stands somewhere near the secret.
+/// Rules whose keyword is somewhere near the secret.
 const NEAR: [&str; 3] =
     ["airtable-personnal-access-token", "facebook-access-token", "pagerduty-token"];
 
-/// Rules that are about more than one word, so that nothing cheap can be said about a hit.
+/// Rules that match more than one word, so that there is no cheap check of a keyword hit.
 const FREE: [&str; 2] = ["kubernetes-secret-yaml", "nuget-config-password"];
 
 struct Rule {
@@ -176,8 +177,9 @@ struct Rule {
     group: i64,
     /// The fewest bytes the secret can have.
     shortest: usize,
-    /// What is allowed although the rule matches, one regex for each line.
+    /// Secrets that are allowed although the rule matches, one regex per line.
     allowed_secret: String,
+    /// Matches that are allowed, one regex per line.
     allowed_match: String,
 }
 
@@ -336,7 +338,7 @@ fn capture(hir: &Hir, wanted: u32) -> Option<&Hir> {
     }
 }
 
-/// What a hit of the keyword must look like before the rule is worth its compilation.
+/// The check that a keyword hit must pass before the rule's regex is compiled.
 fn check(rule: &Rule, keyword: &str) -> &'static str {
     if FREE.contains(&rule.id.as_str()) {
         "Free"
@@ -441,7 +443,7 @@ fn automaton(rules: &[Rule], commands: &[Command]) -> Result<String, Box<dyn Err
     ))
 }
 
-/// What each keyword leads to, as Rust, and the tree of all keywords.
+/// The targets of the keywords, as Rust source, and the trie of all keywords.
 fn trie(rules: &[Rule], commands: &[Command]) -> (Vec<String>, Vec<State>) {
     let mut targets = Vec::new();
     let mut states = vec![State::default()];

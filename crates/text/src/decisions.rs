@@ -1,6 +1,5 @@
-//! What kind of statement a text makes: whether it only asks, whether it decides, and whether it changes
-//! what was decided. Words of English that say so; other languages say nothing here, and no order depends
-//! on them.
+//! Classifies statements: whether a text only asks, states a decision, or changes an earlier decision.
+//! The word lists are English; texts in other languages match none of them.
 
 use crate::lexicon::Lists;
 use crate::{clauses, words};
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_and_its_change_are_told_apart_from_questions() {
+    fn decisions_and_changes_are_distinguished_from_questions_and_reports() {
         assert!(decides("We decided to keep the sessions in Postgres"));
         assert!(!changes("We decided to keep the sessions in Postgres"));
         for text in [

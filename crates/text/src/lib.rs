@@ -1,4 +1,5 @@
-//! Pure text: what makes foreign text safe to show, and what text costs.
+//! Pure functions on text: they make foreign text safe to show, redact secrets, split text into passages and
+//! words, read queries and estimate tokens.
 //!
 //! Stored text is data. Terminals get it through [`one_line`] or [`printable`], so that it can neither move
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
@@ -85,15 +86,15 @@ fn breaks(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The character itself if it only shows, else one that stands for it.
+/// The character itself if it is safe to show, else a visible replacement.
 fn shown(c: char) -> char {
     match c {
-        // The control pictures stand in the order of the characters they picture.
+        // The control pictures have the same order as the control characters.
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\u{7f}' => '\u{2421}',
         // C1 controls, among them an ESC [ of one character.
         '\u{80}'..='\u{9f}'
-        // Line separators, and what turns the direction of the text around it.
+        // Line separators, and characters that change the direction of the text around them.
         | '\u{61c}'
         | '\u{200e}'
         | '\u{200f}'
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_on_a_terminal_or_hides_is_made_visible() {
+    fn terminal_controls_and_invisible_characters_are_made_visible() {
         let hostile = "\u{1b}[31mred\u{7}\0\u{7f}\u{9b}2J\u{202e}evil\u{2066}\u{e0041}";
         let line = one_line(hostile, usize::MAX);
         assert_eq!(line, "␛[31mred␇␀␡\u{fffd}2J\u{fffd}evil\u{fffd}\u{fffd}");

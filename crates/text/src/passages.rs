@@ -67,7 +67,8 @@ fn cut(document: &str, sentence: Range<usize>) -> Vec<(Range<usize>, usize)> {
     pieces
 }
 
-/// The same of what has no white space inside: only what is far too long for a name is cut.
+/// A token, which has no white space inside, with its number of words; or its pieces, if it is far too long
+/// for a name.
 fn cut_token(token: &str, range: Range<usize>) -> Vec<(Range<usize>, usize)> {
     let count = words::count(token);
     if count <= SENTENCE_WORDS_MAX {
@@ -128,7 +129,7 @@ mod tests {
             assert_eq!(whole.count(), 1, "{before}");
             assert!(counts(&line).iter().all(|count| *count <= 100), "{before}");
         }
-        // What has no end is cut all the same.
+        // A token that is too long for a name is cut all the same.
         let endless = vec!["w"; 350].join("/");
         assert_eq!(counts(&format!("a {endless} b")), [1, 100, 100, 100, 51]);
         assert_eq!(counts(&format!("{} {}", vec!["w"; 150].join("/"), "x ".repeat(60))), [150, 60]);

@@ -1,5 +1,5 @@
-//! What somebody typed as a query that the full-text index takes: operators where they are meant,
-//! else quoted words. Whatever is typed, the expression that comes out has no syntax error.
+//! Turns the user's text into a query for the full-text index: with operators if they are meant, else
+//! with quoted words. The expression is free of syntax errors for any text.
 
 mod exact;
 mod excerpt;
@@ -20,21 +20,22 @@ pub use excerpt::beginning;
 pub use marks::Finder;
 pub use together::{Beginning, Together};
 
-/// Bytes of a query that are read; what follows is cut off.
+/// Bytes of a query that are read; the rest is cut off.
 pub const BYTES_MAX: usize = 16 * 1024;
 /// Different words of a query that are read.
 pub const WORDS_READ_MAX: usize = 64;
-/// Words of a query that are looked for, and pairs of adjacent words.
+/// Words of a query that are searched for.
 pub const WORDS_MAX: usize = 32;
+/// Pairs of adjacent words of a query.
 pub const PAIRS_MAX: usize = 32;
-/// Beginnings of words that are looked for when no whole word was found.
+/// Words of a query that are searched for as prefixes if no whole word was found.
 pub const PREFIXES_MAX: usize = 8;
 /// Parentheses inside each other in a query with operators.
 pub const NESTING_MAX: usize = 6;
 
-/// Fewer characters than this are no beginning of a word worth looking for.
+/// Characters of the shortest word that is searched for as a prefix.
 const PREFIX_CHARS_MIN: usize = 2;
-/// Fewer characters than this are not left when a beginning is made shorter.
+/// Characters of the shortest prefix that results from shortening a word.
 const SHORTENED_CHARS_MIN: usize = 4;
 
 /// How a query was understood.
@@ -49,7 +50,7 @@ pub enum Form {
     AnyTerm,
     /// A record must contain a word that begins like one of these.
     Prefix,
-    /// There is nothing to look for.
+    /// The query has no words.
     Empty,
 }
 
@@ -65,8 +66,8 @@ impl Form {
     }
 }
 
-/// What a record has to contain. The index knows passages, of which a long record has several: what is asked
-/// of the record as a whole is put together of what each part of the condition finds.
+/// A condition on the text of a record. The index matches passages, and a long record has several: each part of
+/// the condition is searched for separately, and the results are combined per record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// One of its passages matches this expression of the index; the condition says the same of a passage's text.
@@ -102,40 +103,40 @@ impl Condition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     pub form: Form,
-    /// What is looked for, in lower case, each word once. Those of operators are the ones that a
-    /// record may contain.
+    /// The words to search for, in lower case, each once. With operators, only the words that a record
+    /// may contain: none of those after `NOT`.
     pub words: Vec<String>,
     /// Adjacent words of the query; a record that has them adjacent too ranks higher.
     pub pairs: Vec<[String; 2]>,
-    /// Whether the end of the query was not read, because it is too long.
+    /// Whether the query was too long, and its end was not read.
     pub cut: bool,
-    /// The whole condition, except for [`Form::AnyTerm`], which is put together of [`term`]s.
+    /// The whole condition; empty for [`Form::AnyTerm`], whose expression joins the [`term`]s of `words`.
     expression: String,
     condition: Condition,
-    /// The words that are beginnings of words, by their place in `words`.
+    /// The indexes in `words` of those that are prefixes.
     beginnings: Vec<usize>,
-    /// Longer phrases than pairs, for what is said about a hit.
+    /// Phrases longer than a pair, for the reasons that are given for a hit.
     phrases: Vec<Vec<String>>,
-    /// What was typed, as far as it was read.
+    /// The text of the query, as far as it was read.
     typed: String,
 }
 
-/// The query that this text is: operators if it is one with operators, else any of its words.
+/// Reads a text as a query: with operators if it is valid as such, else for any of its words.
 pub fn rewrite(text: &str) -> Query {
     let (text, cut) = head(text);
     let query = operators::read(text).unwrap_or_else(|| any_term(text));
     Query { cut: cut || query.cut, typed: text.to_owned(), ..query }
 }
 
-/// The query for any of the words of a text, whatever else stands in it: for what is like it.
+/// The query for any of the words of a text, without operators: it finds similar records.
 pub fn any_of(text: &str) -> Query {
     let (text, cut) = head(text);
     let query = any_term(text);
     Query { cut: cut || query.cut, typed: text.to_owned(), ..query }
 }
 
-/// The same as [`rewrite`], but a text without operators asks for all of its words: for what must not hit more
-/// than is meant.
+/// Like [`rewrite`], but a text without operators requires all of its words: for callers that must not match
+/// more records than the user means.
 pub fn all_terms(text: &str) -> Query {
     let query = rewrite(text);
     if query.form != Form::AnyTerm {
@@ -169,7 +170,7 @@ impl Query {
         }
     }
 
-    /// Whether a whole record with this text is meant.
+    /// Whether a record with this text matches the query.
     pub fn is_met_by(&self, text: &str) -> bool {
         let any_word = || self.finder().is_in(text);
         match self.form {
@@ -178,21 +179,21 @@ impl Query {
         }
     }
 
-    /// The words that are not beginnings of words.
+    /// The words that are not prefixes.
     pub fn whole_words(&self) -> impl Iterator<Item = &String> {
         let whole = |(at, _): &(usize, &String)| !self.beginnings.contains(at);
         self.words.iter().enumerate().filter(whole).map(|(_, word)| word)
     }
 
-    /// What was typed, as far as it was read.
+    /// The text of the query, as far as it was read.
     pub fn typed(&self) -> &str {
         &self.typed
     }
 
-    /// The query for records with words that begin like these, for when no word was found. A long
-    /// beginning is tried shortened too: there may be a slip at its end.
+    /// The query with the words as prefixes, for when no whole word was found. A long prefix is also
+    /// shortened: there may be a typing error at its end.
     pub fn prefix(&self) -> Option<Query> {
-        // Many words that say something begin like one that says nothing.
+        // A stop word is the prefix of many words that are not stop words.
         let long = |word: &&String| {
             let long = word.chars().nth(PREFIX_CHARS_MIN - 1).is_some();
             (long && !words::is_stop(word)) || word.chars().all(words::is_cjk)
@@ -227,8 +228,8 @@ impl Query {
     }
 }
 
-/// One word as an expression of the index. A single character of a script without spaces stands for
-/// all pairs that begin with it.
+/// One word as an expression of the index. A single character of a script without spaces matches all
+/// pairs that begin with it.
 pub fn term(word: &str) -> String {
     format!("\"{word}\"{}", if is_lone_cjk(word) { "*" } else { "" })
 }
@@ -239,7 +240,7 @@ fn is_lone_cjk(word: &str) -> bool {
     chars.next().is_some_and(words::is_cjk) && chars.next().is_none()
 }
 
-/// Words that follow each other as an expression of the index.
+/// A phrase as an expression of the index.
 pub fn phrase(words: &[String]) -> String {
     format!("\"{}\"", words.join(" "))
 }
@@ -248,7 +249,7 @@ fn join(words: &[String], operator: &str) -> String {
     words.iter().map(|word| term(word)).collect::<Vec<_>>().join(operator)
 }
 
-/// As much of the text as is read, and whether that is not all.
+/// The part of the text that is read, and whether the text is longer.
 fn head(text: &str) -> (&str, bool) {
     let end = text.floor_char_boundary(BYTES_MAX);
     (text.get(..end).unwrap_or_default(), end < text.len())
@@ -277,8 +278,8 @@ fn any_term(text: &str) -> Query {
     }
 }
 
-/// The words of a text that are not stop words, or all if there are no others, and those of them
-/// that stand side by side.
+/// The words of a text that are not stop words, or all words if there are no others; and the pairs
+/// of them that are adjacent.
 fn typed(text: &str) -> (Vec<String>, Vec<[String; 2]>) {
     let mut found = Vec::new();
     let mut pairs: Vec<[String; 2]> = Vec::new();
@@ -312,7 +313,7 @@ fn remember(found: &mut Vec<String>, word: String) {
     }
 }
 
-/// What a word is looked for as: itself in lower case; where a script has no spaces, every two
+/// The search terms of a word: the word in lower case; in a script without spaces, every two
 /// adjacent characters.
 fn units(word: &str) -> Vec<String> {
     if word.is_ascii() {

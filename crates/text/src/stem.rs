@@ -77,8 +77,8 @@ pub(crate) fn reduce(word: &mut String) {
     tidy_end(word);
 }
 
-/// Applies the first rule whose suffix stands behind at least one other letter, if what stands
-/// before it allows.
+/// Finds the first rule whose suffix ends the word after at least one other letter, and applies it if
+/// `allowed` accepts the letters before the suffix.
 fn replace(word: &mut String, rules: &[Rule], allowed: impl Fn(&str) -> bool) {
     let last = word.bytes().last();
     for (suffix, instead) in rules {

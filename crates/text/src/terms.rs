@@ -1,4 +1,4 @@
-//! What a passage is found by: its words as stems, how often it has each, and how long it is.
+//! The index terms of a passage: the stems of its words, their frequencies, and its length.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The terms of a passage and of what [`words::hidden_words`] finds in it.
+    /// The terms of a passage and of its [`words::hidden_words`].
     pub fn of(passage: &str, hidden: &str) -> Terms {
         let mut terms = Terms::default();
         for (_, word) in words::words(passage) {
@@ -36,7 +36,7 @@ impl Terms {
     }
 }
 
-/// The stem that a word is found by; none for one that says nothing.
+/// The stem by which a word is indexed; `None` for a stop word.
 pub fn term(word: &str) -> Option<String> {
     let word = words::fold(word);
     (!words::is_stop(&word)).then(|| stem::stemmed(word))

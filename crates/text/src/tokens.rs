@@ -1,6 +1,6 @@
-//! What a text costs a model, estimated without the model's tokenizer.
+//! Token counts of texts, estimated without the model's tokenizer.
 
-/// Characters of one token in what is injected into an agent.
+/// Characters per token in text that is injected into an agent.
 const CHARS_PER_TOKEN: usize = 4;
 
 /// Tokens of this text: characters divided by four, rounded up.

@@ -201,12 +201,12 @@ pub fn count(text: &str) -> usize {
     words(text).count()
 }
 
-/// Whether a character goes on with a word that has begun; combining marks do.
+/// Whether a character continues a word; combining marks do.
 fn continues(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// Whether a word in lower case says nothing about what a text is about.
+/// Whether a word, in lower case, is a stop word.
 pub fn is_stop(word: &str) -> bool {
     let Some(letter @ b'a'..=b'z') = word.bytes().next() else { return false };
     let letter = usize::from(letter - b'a');
@@ -343,8 +343,8 @@ pub fn bigrams(stretch: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What is indexed of a passage besides its words: parts of compound words and, where a script has
-/// no spaces, every two adjacent characters.
+/// Further words by which a passage is indexed: parts of compound words and, where a script has no
+/// spaces, every two adjacent characters.
 pub fn hidden_words(passage: &str) -> String {
     let mut hidden = String::new();
     each_hidden_word(passage, |word| {
@@ -365,7 +365,7 @@ pub fn each_hidden_word(passage: &str, mut push: impl FnMut(&str)) {
         }
         for stretch in stretches(word).filter(|_| word.chars().any(is_cjk)) {
             if stretch.text == word && word.chars().nth(1).is_none() {
-                // A single character stands in the passage as a word of its own.
+                // A single character is already a word of the passage.
             } else if stretch.cjk {
                 bigrams(stretch.text).for_each(|(_, two)| push(two));
             } else {

@@ -1,14 +1,14 @@
-//! What a query names exactly: a path, an identifier, a code or a phrase in quotes, and whether a text has it
-//! just so. The index keeps stems and no signs, by which other texts look the same.
+//! Exact names in a query: a path, an identifier, a code or a quoted phrase, and whether a text contains that
+//! name as typed. The index stores stems without punctuation, by which other texts look the same.
 
 use super::{Condition, Form, Query, Together, WORDS_MAX, phrase};
 use crate::decisions::asks;
 use crate::words;
 
-/// Bytes of a name; whatever is longer is none.
+/// Bytes of a name; longer text is not treated as a name.
 const NAME_BYTES_MAX: usize = 1_024;
 
-/// Something that is meant as it was typed.
+/// A name or phrase to be matched as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exact {
     name: String,
@@ -17,13 +17,13 @@ pub struct Exact {
 }
 
 impl Query {
-    /// What the query names, if it does: it is a path, a hash, an error's code or whatever else is written
-    /// without spaces, or something stands in it in quotes.
+    /// The exact name in the query, if there is one: a quoted phrase, else the whole query if it is a path, a
+    /// hash, an error code or other text without spaces, or a copied line of code.
     pub fn exact(&self) -> Option<Exact> {
         let typed = self.typed.trim();
         let name = match self.form {
             Form::AnyTerm => quoted(typed).or_else(|| name(typed, self.words.len())),
-            // Beside operators only what stands in quotes is meant as it was typed.
+            // In a query with operators, only a quoted phrase is exact.
             Form::Operators => quoted(typed),
             Form::Empty | Form::AllTerms | Form::Prefix => None,
         };
@@ -34,19 +34,19 @@ impl Query {
         (!words.is_empty()).then(|| Exact { name: name.to_owned(), lower, words })
     }
 
-    /// The same if it is all that was typed, in one piece: a path, an identifier, a code.
+    /// The exact name if the whole query is one name without spaces: a path, an identifier, a code.
     pub fn name(&self) -> Option<Exact> {
         let whole = !self.typed.trim().contains(char::is_whitespace);
         self.exact().filter(|_| whole && self.form == Form::AnyTerm)
     }
 
-    /// The query as one for the name that it is.
+    /// The query with all of its words required, for a query that is a name.
     pub fn named(&self) -> Query {
         super::all_terms(&self.typed)
     }
 
-    /// The query for any of the words, where one of nothing but words and phrases in quotes asks for all
-    /// of them: for when no record has them all.
+    /// The query for any of its words, for when no record has all of them. `None` unless the query consists
+    /// of plain words and quoted phrases, at least one of each.
     pub fn relaxed(&self) -> Option<Query> {
         let outside = self.typed.split('"').step_by(2);
         let words: Vec<&str> = outside.flat_map(str::split_whitespace).collect();
@@ -59,7 +59,7 @@ impl Query {
     }
 }
 
-/// What stands in quotes; of several the first.
+/// The first quoted phrase.
 fn quoted(typed: &str) -> Option<&str> {
     typed.split('"').nth(1).map(str::trim).filter(|_| typed.matches('"').count() > 1)
 }
@@ -71,7 +71,7 @@ fn name(question: &str, count: usize) -> Option<&str> {
     // the answer, not for itself.
     let pasted = ["/", "~/", "./", "../"].iter().any(|start| typed.starts_with(start))
         || (typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']) && !asks(question));
-    // A plain word is what every record has that was found by it. Without spaces it has no end.
+    // Every record that a plain word finds contains it. A script without spaces does not mark the end of a word.
     let endless = typed.contains(words::is_cjk) && typed.chars().all(char::is_alphanumeric);
     let plain = endless || (count < 2 && typed.chars().all(char::is_alphabetic));
     (!typed.is_empty() && if spaced { pasted } else { !plain }).then_some(typed)
@@ -83,8 +83,8 @@ impl Exact {
         &self.name
     }
 
-    /// The words of it side by side: what every record fulfils that has it. What has no spaces is in one
-    /// passage.
+    /// The name's words as a phrase, which every record with the name contains. A name without spaces is in
+    /// one passage.
     pub fn condition(&self) -> Condition {
         let together = Condition::Together(Together::phrase(&self.words));
         if self.name.contains(char::is_whitespace) {
@@ -94,7 +94,7 @@ impl Exact {
         }
     }
 
-    /// The longer name of which it is only a part in a text.
+    /// The longer name in a text that contains this one, if there is one.
     pub fn longer_in(&self, text: &str) -> Option<Exact> {
         let lower = text.to_lowercase();
         let at = lower.find(&self.lower)?;
@@ -107,13 +107,13 @@ impl Exact {
         longer.then(|| Exact { name: name.to_owned(), lower: name.to_owned(), words })
     }
 
-    /// Whether a text has it just so, in small or capital letters, and not as a part of something longer.
+    /// Whether a text contains the name as typed (case-insensitive), and not as a part of a longer name.
     pub fn is_in(&self, text: &str) -> bool {
         stands_in(&self.name, text) || stands_in(&self.lower, &text.to_lowercase())
     }
 }
 
-/// Whether a character may belong to a longer name than the one that it stands beside.
+/// Whether a character next to a name may be part of a longer name.
 fn goes_on(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-')
 }

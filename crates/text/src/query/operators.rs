@@ -320,7 +320,7 @@ fn write(node: &Node) -> String {
     }
 }
 
-/// The same as a condition on a whole record.
+/// The parsed query as a condition on a whole record.
 fn condition(node: &Node) -> Condition {
     let all = |nodes: &[Node]| nodes.iter().map(condition).collect();
     match node {

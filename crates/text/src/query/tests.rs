@@ -1,4 +1,4 @@
-//! What is typed and what the index is asked for; that the index takes it all is tested with it.
+//! Texts and the expressions that they become. The tests of the index check that it accepts all expressions.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn identifiers_bring_their_parts() {
 }
 
 #[test]
-fn scripts_without_spaces_are_looked_for_by_pairs_of_characters() {
+fn scripts_without_spaces_are_searched_by_pairs_of_characters() {
     assert_eq!(any("認証").0, ["認証"]);
     assert_eq!(any("認証エラー").0, ["認証", "証エ", "エラ", "ラー"]);
     assert_eq!(any("使用SQLite").0, ["使用", "sqlite"]);
@@ -83,7 +83,7 @@ fn operators_are_taken_where_they_are_meant() {
 }
 
 #[test]
-fn what_only_looks_like_operators_is_a_question() {
+fn text_that_only_resembles_operators_is_a_question() {
     for text in [
         "salt and pepper or not",
         "AND",
@@ -160,7 +160,7 @@ fn marked(query: &str, text: &str) -> String {
 }
 
 #[test]
-fn what_matched_is_marked_in_every_form_of_the_word() {
+fn matches_are_marked_in_every_form_of_the_word() {
     let table = [
         ("authenticate tokens", "Authentication: token, taken", "[Authentication]: [token], taken"),
         ("user name", "call getUserName()", "call get[UserName]()"),

@@ -68,25 +68,25 @@ impl Together {
         }
     }
 
-    /// A single word that begins so.
+    /// A single word with this prefix.
     pub(super) fn beginning(word: &str) -> Together {
         let words = [word.to_owned()];
         Together::near([(&words[..], true)].into_iter(), None, format!("\"{word}\"*"))
     }
 
-    /// What finds the passages that have it; not where a word is a beginning, of which the index takes
-    /// the stem.
+    /// The expression that finds passages with these words; `None` if a word is a prefix, because the index
+    /// would stem it.
     pub fn expression(&self) -> Option<&str> {
         let begins = self.phrases.iter().any(|phrase| phrase.begins);
         (!begins).then_some(self.expression.as_str())
     }
 
-    /// Whether it is no more than one word, which no cut divides.
+    /// Whether it is a single word, which is always within one passage.
     pub fn is_one_word(&self) -> bool {
         matches!(self.phrases.as_slice(), [one] if one.words.len() == 1 && !one.begins)
     }
 
-    /// Whether it is no more than a beginning of a word.
+    /// Whether it is a single prefix.
     pub fn is_beginning(&self) -> bool {
         matches!(self.phrases.as_slice(), [Words { words, begins: true }] if words.len() == 1)
     }
@@ -136,7 +136,7 @@ impl Words {
         let stems: Vec<String> = self.words.iter().map(|word| stem(word)).collect();
         let is = |at: usize, word: &String| match (self.words.get(at), stems.get(at)) {
             (Some(wanted), _) if self.begins && at == last => word.starts_with(wanted.as_str()),
-            // A word and its stem begin alike, which is sooner seen.
+            // A word and its stem begin with the same letter, which is cheaper to compare.
             (_, Some(wanted)) => {
                 word.chars().next() == wanted.chars().next() && stem(word) == *wanted
             }
@@ -153,9 +153,9 @@ impl Beginning {
         &self.0
     }
 
-    /// The stems of words that begin so which do not begin so themselves.
+    /// Stems of words with this prefix that do not have the prefix themselves.
     pub fn stems(&self) -> Vec<String> {
-        // An ending that has begun goes on.
+        // The prefix may end within a suffix: complete that suffix.
         let begun = ENDINGS.split(' ').flat_map(|ending| {
             let ends = (1..ending.len()).filter_map(|at| ending.split_at_checked(at));
             ends.filter(|(begun, _)| self.0.ends_with(begun)).map(|(_, rest)| rest)
@@ -167,8 +167,8 @@ impl Beginning {
         stems.into_iter().collect()
     }
 
-    /// Whether every word with a stem that begins so does so too: the end of a stem may be another than that
-    /// of its word, as in `happi`, `file` of `filing` and `usabl`.
+    /// Whether a stem has this prefix and every word with that stem has it too. The end of a stem may differ
+    /// from that of its word, as in `happi`, `file` of `filing` and `usabl`.
     pub fn is_sure(&self, stem: &str) -> bool {
         let rest = stem.strip_prefix(&self.0);
         rest.is_some_and(|rest| match rest {
