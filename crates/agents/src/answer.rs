@@ -29,7 +29,7 @@ pub fn answer(event: &HookEvent, text: &str) -> Option<Value> {
     })
 }
 
-/// As many whole lines as the host takes; if the first is too long already, as much of it as goes.
+/// As many whole lines as the host accepts; if the first line is too long, as much of it as fits.
 fn fitting<'a>(text: &'a str, agent: &Agent) -> &'a str {
     let bytes_max = agent.tokens_max.map_or(usize::MAX, |tokens| tokens * BYTES_PER_TOKEN);
     let mut units = 0;

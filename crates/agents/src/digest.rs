@@ -1,4 +1,4 @@
-//! SHA-256, and what it is for here: to tell contents apart that are not kept.
+//! SHA-256 digests, which distinguish contents that are not stored.
 
 use std::fmt::Write as _;
 

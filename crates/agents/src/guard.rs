@@ -117,22 +117,22 @@ pub(crate) fn cut(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The first bytes of a text that are looked at.
+/// The part of a text that is read, cut to `CAPTURED_BYTES_MAX`.
 pub(crate) fn looked_at(text: &str) -> &str {
     cut(text, limits::CAPTURED_BYTES_MAX)
 }
 
-/// The whole text as far as it is looked at.
+/// The part of a text that is read, redacted.
 pub(crate) fn safe(text: &str) -> Redacted<String> {
     guarded(looked_at(text))
 }
 
-/// The first characters of the text.
+/// The first characters of the redacted text.
 pub(crate) fn head(text: &str, max_chars: usize) -> Redacted<String> {
     safe(text).head(max_chars)
 }
 
-/// The name of a place: a path or a directory. Different ones stay different.
+/// A path, redacted in such a way that different paths stay different.
 pub(crate) fn place(path: &str) -> Redacted<String> {
     let path = looked_at(path);
     // First without the known secrets: these would be replaced without a hash.

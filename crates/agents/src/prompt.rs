@@ -26,7 +26,7 @@ pub(crate) fn without_quotes(text: &str) -> &str {
     inside.filter(|inside| !inside.contains('"')).unwrap_or(text)
 }
 
-/// The text without `<private>…</private>`; one that is never closed goes to the end.
+/// The text without `<private>…</private>`; a tag that is never closed extends to the end.
 fn without_private(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut depth = 0usize;

@@ -14,7 +14,7 @@ use model::limits;
 use crate::guard::cut;
 use flow::Strict;
 
-/// One program with its arguments, as they are after quotes are taken away.
+/// One program with its arguments, without their quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Simple {
     /// The program's name without its folder.

@@ -53,10 +53,10 @@ fn changed_lines(old: &str, new: &str) -> String {
     lines_from(old, same).first().map(|line| format!("- {line}")).unwrap_or_default()
 }
 
-/// The lines that say something, after so many others.
+/// The lines that are not blank, after the first `skip` lines.
 fn lines_from(text: &str, skip: usize) -> Vec<String> {
     let safe = guard::safe(text);
-    // A redaction may have taken lines away; then they cannot be counted any more.
+    // A redaction may have removed lines; then their numbers no longer match.
     let counted = safe.lines().count() == text.lines().count();
     let lines = safe.lines().skip(if counted { skip } else { 0 }).map(str::trim);
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()

@@ -280,7 +280,7 @@ fn decides<'a>(deciding: &Words, words: &[&'a str]) -> Option<Option<&'a str>> {
     found.map(|word| Some(*word))
 }
 
-/// Whether a word is no target but the value of an option such as `-j`.
+/// Whether a word is the value of an option such as `-j`, and not a target.
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -138,8 +138,8 @@ pub enum Unit {
     Milliseconds,
 }
 
-/// Variables that decide where the memory and its daemon are. A server that does not see them looks for the
-/// daemon in another place than the hooks do, and finds none.
+/// Environment variables that set the directories of the memory and its daemon. An MCP server without them
+/// searches for the daemon in another directory than the hooks do, and finds none.
 pub const VARIABLES: [&str; 6] = [
     "REKINDLE_HOME",
     "REKINDLE_RUNTIME_DIR",

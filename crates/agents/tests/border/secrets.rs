@@ -1,4 +1,4 @@
-//! A secret in any member of any event never comes out on our side.
+//! A secret in any member of any event is absent from the extracted event.
 
 use serde_json::{Value, json};
 
