@@ -12,10 +12,11 @@ use crate::lexicon::Lists;
 use crate::subject::{self, Stems, WordHash, WordSet};
 use crate::words;
 
-/// Sentences of a text that are looked at, and the most characters of one.
+/// Sentences of a text that are read; later ones are ignored.
 const SENTENCES_MAX: usize = 8;
+/// Bytes of the longest statement; longer sentences are ignored.
 const CHARS_MAX: usize = 240;
-/// A longer sentence is prose that happens to hold such words.
+/// A longer sentence is prose that happens to contain such words.
 const CHANGE_CHARS_MAX: usize = 400;
 /// Words that are not about the thing that is rejected or changed.
 const BESIDE: Lists = Lists::FILLERS.and(Lists::CHANGE_VALUE);
@@ -75,7 +76,7 @@ impl Quantity {
     }
 }
 
-/// A sentence as it stands, before another one changes it.
+/// A sentence that a later one may change.
 #[derive(Clone, Debug)]
 pub(crate) struct Stated {
     stems: WordSet,
@@ -307,7 +308,7 @@ fn amends(sentence: &str) -> bool {
         })
 }
 
-/// The sentences of a text that are looked at.
+/// The first sentences of a text that are neither too long nor questions.
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let all = text.lines().flat_map(|line| sentences(line.trim())).take(SENTENCES_MAX);
     all.filter(|sentence| sentence.len() <= CHARS_MAX && !decisions::asks(sentence))

@@ -28,7 +28,7 @@ pub fn passages(document: &str) -> Vec<&str> {
     passages.into_iter().filter_map(|range| document.get(range)).collect()
 }
 
-/// Where sentences stand: they end with the line, or with white space behind `.`, `!` or `?`.
+/// The ranges of sentences: a sentence ends with its line, or with white space after `.`, `!` or `?`.
 fn sentences(document: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut begin = 0;

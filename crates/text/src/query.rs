@@ -149,8 +149,7 @@ pub fn all_terms(text: &str) -> Query {
 }
 
 impl Query {
-    /// The condition on a record as one expression of the index; empty if there is nothing to look
-    /// for.
+    /// The condition on a record as one expression of the index; empty if the query has no words.
     pub fn expression(&self) -> String {
         match self.form {
             Form::AnyTerm => join(&self.words, " OR "),

@@ -1,6 +1,6 @@
 //! The secret guard: finds what looks like a credential in text, names the rule and never the value.
 //!
-//! Rules are looked at in the order of their cost. A table made at build time finds the keywords of all
+//! Rules are checked in the order of their cost. A table made at build time finds the keywords of all
 //! rules in one pass; each leads to a check by hand (`shapes`, `assignment`, `command`) or to the regex of
 //! a `public` rule, compiled at its first use. The checks of a single profile are in `entropy`. A value that
 //! was found is redacted at every repetition (`repeats`).
@@ -47,7 +47,7 @@ pub enum Profile {
 pub struct Finding {
     /// The rule, to be shown; the value never is.
     pub rule: &'static str,
-    /// Where it stands, on character boundaries.
+    /// The range of the value, on character boundaries.
     pub range: Range<usize>,
 }
 
@@ -81,7 +81,7 @@ impl<T: Serialize> Serialize for Redacted<T> {
     }
 }
 
-/// Reading one back is another way to make one, so it goes through the guard too.
+/// Deserialising is another way to create one, so the text goes through the guard, too.
 impl<'de> Deserialize<'de> for Redacted<String> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(redact(&Cow::<str>::deserialize(deserializer)?, Profile::Strict))
@@ -151,7 +151,7 @@ pub fn find(text: &str, profile: Profile) -> Vec<Finding> {
     merged
 }
 
-/// A finding if there is any, not always the leftmost: it stops at the first it comes upon.
+/// One finding, if there is any. The scan stops at the first it finds, which is not always the leftmost.
 pub fn first(text: &str, profile: Profile) -> Option<Finding> {
     let mut first = None;
     scan(text, profile, &mut |finding| {
@@ -292,7 +292,7 @@ fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
     // How far SQL statements were read.
     let mut inserts = 0;
     let mut go_on = true;
-    // The last finding by its shape: keywords inside of it say nothing new.
+    // The last finding by its shape: keywords inside it are ignored.
     let mut last = 0..0;
     prefilter::keywords(bytes, |leads_to, at| {
         go_on = match leads_to {
@@ -341,7 +341,7 @@ fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
     };
 }
 
-/// Whether the range begins in what a redaction left behind, which is no secret any more.
+/// Whether the range begins inside a `[redacted:…]` mark, which is not a secret.
 fn is_redaction(text: &str, range: &Range<usize>) -> bool {
     const MARK: &[u8] = b"[redacted:";
     let text = text.as_bytes();

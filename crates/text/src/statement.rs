@@ -112,8 +112,8 @@ impl Statement {
         !self.asks && (by_words || !self.amendments.is_empty())
     }
 
-    /// Whether it could replace another statement, if only by words that both have. What [`Statement::replaces`]
-    /// finds has this.
+    /// Whether it could replace another statement, if only by words that both have. True for every statement for
+    /// which [`Statement::replaces`] returns a replacement.
     pub fn may_replace_near(&self) -> bool {
         self.may_replace() || (!self.asks && self.stated.iter().any(Stated::is_signed))
     }

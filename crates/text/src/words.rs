@@ -1,8 +1,8 @@
 //! Words of a text as the full-text index sees them: runs of letters and digits, parts of compound
 //! identifiers, and pairs of characters where a script has no spaces.
 
-/// Words that say nothing about what a text is about, in order, with what the splitter leaves of
-/// English contractions.
+/// Stop words in alphabetical order, including the pieces into which the splitter cuts English
+/// contractions.
 pub(crate) const STOP_WORDS: [&str; 140] = [
     "a",
     "about",
@@ -146,7 +146,7 @@ pub(crate) const STOP_WORDS: [&str; 140] = [
     "yourselves",
 ];
 
-/// A word with more parts than this is no name but a hash.
+/// A word with more parts than this is a hash, not a name.
 const PARTS_MAX: usize = 4;
 
 /// Latin letters with marks, and the letter that each is without them.

@@ -1,4 +1,4 @@
-//! Where a text contains what a query looks for, for marking it, and the same as reasons in words.
+//! The matches of a query in a text: their ranges, to mark them, and the reasons for a hit in words.
 
 use std::ops::Range;
 
@@ -62,8 +62,8 @@ impl Looks {
         whole.or_else(beginning)
     }
 
-    /// Everything in the text that the query looks for: where it stands, and which word it is. If only the `first` is
-    /// wanted, nothing after it is looked at.
+    /// All matches in the text: the range of each, and the index of its word in the query. With `first`, the scan
+    /// stops after the first word that matches.
     fn all(&self, text: &str, first: bool) -> Vec<(Range<usize>, usize)> {
         let mut found = Vec::new();
         for (begin, word) in words::words(text) {
@@ -132,7 +132,7 @@ impl Finder<'_> {
     }
 
     /// Why the text is a hit: `matched: auth, token`, and `phrase: "docker compose"` for words that
-    /// stand side by side in both. Nothing if it contains no word of the query.
+    /// are adjacent in both. Empty if it contains no word of the query.
     pub fn reasons(&self, text: &str) -> Vec<String> {
         let mut which: Vec<usize> =
             self.found_in(text).into_iter().map(|(_, which)| which).collect();

@@ -180,7 +180,7 @@ impl Phrase {
         fits.then_some(Phrase { words, prefix, quoted })
     }
 
-    /// Whether it is a word of a sentence and not something to look for.
+    /// Whether it consists of unquoted stop words, as in a sentence.
     fn is_filler(&self) -> bool {
         !self.quoted && self.words.iter().all(|word| words::is_stop(word))
     }

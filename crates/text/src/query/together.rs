@@ -1,5 +1,5 @@
-//! Words that have to stand side by side or near each other, and beginnings of words. The index knows stems and
-//! passages, and so only which texts may have them; the text decides.
+//! Phrases, words near each other, and prefixes. The index stores stems of passages, so it only finds the texts
+//! that may match; the text itself is then checked.
 
 use std::collections::HashSet;
 
@@ -7,9 +7,9 @@ use super::{is_lone_cjk, phrase};
 use crate::stem::stem;
 use crate::words;
 
-/// Words that may stand between the first and the last of those near each other, if nothing is said.
+/// The most words between the first and the last of the phrases in `NEAR`, if the query gives no distance.
 const DISTANCE: usize = 10;
-/// Ends of words that stems are without.
+/// Suffixes that stemming removes.
 const ENDINGS: &str = "abilities ability able ables ably al alism alities ality alization alizations alize \
      alized alizer alizes alizing ally als ance ances ancies ancy ant antly ants ate ated ates ating ation \
      ational ationally ations ative atively ativeness atives ator ators ed eed ely ement ements ence ences \
@@ -17,17 +17,17 @@ const ENDINGS: &str = "abilities ability able ables ably al alism alities ality 
      icated icates icating ication ications icative icities icity ics ies ing ings ion ional ions ism isms \
      ities ity ive ively iveness ives ivities ivity ization izations ize ized izer izers izes izing logies \
      logy ment ments ness nesses ous ousness ously tional tionally";
-/// Those that may take more with them than themselves, as the second p of `hopping`.
+/// Suffixes with which stemming may remove further letters, such as the second p of `hopping`.
 const GREEDY: [&str; 8] = ["", "s", "es", "ed", "ing", "ings", "e", "y"];
 
-/// Words that stand side by side, the last perhaps as a beginning of a word.
+/// A phrase, whose last word may be a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Words {
     words: Vec<String>,
     begins: bool,
 }
 
-/// Words that a text has to have side by side, or several such phrases near each other.
+/// A phrase that a text must contain, or several phrases near each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Together {
     phrases: Vec<Words>,
@@ -35,13 +35,13 @@ pub struct Together {
     expression: String,
 }
 
-/// A beginning of a word.
+/// A prefix of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beginning(String);
 
 impl Together {
-    /// Phrases near each other, each with whether its last word is a beginning of a word, and all of it as an
-    /// expression of the index.
+    /// Phrases near each other, each with whether its last word is a prefix, and all of them as an expression
+    /// of the index.
     pub(super) fn near<'w>(
         phrases: impl Iterator<Item = (&'w [String], bool)>,
         distance: Option<u32>,
@@ -91,20 +91,20 @@ impl Together {
         matches!(self.phrases.as_slice(), [Words { words, begins: true }] if words.len() == 1)
     }
 
-    /// The words that a text has to have, as far as they say something.
+    /// The whole words that a text must contain, without stop words.
     pub fn whole_words(&self) -> impl Iterator<Item = &str> {
         let whole = |phrase: &'_ Words| phrase.words.len() - usize::from(phrase.begins);
         let words = self.phrases.iter().flat_map(move |one| one.words.iter().take(whole(one)));
         words.map(String::as_str).filter(|word| !words::is_stop(word))
     }
 
-    /// The beginnings of words that it has to have.
+    /// The prefixes that a text must contain.
     pub fn beginnings(&self) -> impl Iterator<Item = Beginning> {
         let begins = self.phrases.iter().filter(|phrase| phrase.begins);
         begins.filter_map(|phrase| phrase.words.last().cloned()).map(Beginning)
     }
 
-    /// Whether a text has it, in its words or in the parts of compound ones.
+    /// Whether a text contains it, in its words or in the parts of compound words.
     pub fn is_in(&self, text: &str) -> bool {
         let said: Vec<String> = words::words(text).map(|(_, word)| words::fold(word)).collect();
         let hidden = words::hidden_words(text);
@@ -130,7 +130,7 @@ impl Together {
 }
 
 impl Words {
-    /// Where it begins among words.
+    /// The positions in a list of words at which the phrase begins.
     fn starts(&self, said: &[String]) -> Vec<usize> {
         let last = self.words.len().saturating_sub(1);
         let stems: Vec<String> = self.words.iter().map(|word| stem(word)).collect();
@@ -178,7 +178,7 @@ impl Beginning {
         })
     }
 
-    /// Small words that begin so.
+    /// Stop words with this prefix.
     pub fn small_words(&self) -> impl Iterator<Item = &'static str> {
         words::stop_words().filter(|word| word.starts_with(&self.0))
     }
@@ -190,7 +190,7 @@ mod tests {
     use crate::query::rewrite;
 
     #[test]
-    fn a_beginning_knows_the_stem_of_every_word_that_begins_so() {
+    fn a_prefix_covers_the_stem_of_every_word_that_has_it() {
         let words = "organization organizer organizations university universities happy happiness bus buses \
              build filing files possibility usability relational hopping hopped agreed agreement conflated \
              troubled formalizations formality decisive effectiveness hopefulness callousness electricity \

@@ -1,5 +1,5 @@
-//! Secrets that are known by the name they are given to: `password = …` and its relatives in all the
-//! notations that code, settings and commands have. Most of this tells a value from code and prose.
+//! Secrets that are recognised by the name they are assigned to: `password = …` and similar notations in
+//! code, settings and commands. Most of this module distinguishes values from code and prose.
 
 mod calls;
 mod flag;
@@ -445,7 +445,7 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
     let bytes = if value.last { bytes.strip_suffix(b".").unwrap_or(bytes) } else { bytes };
     let alone = value.bare && (value.last || matches!(next, b'&' | b' ' | b'"' | b'\''));
     if is_plain_name(bytes) {
-        // Behind a colon the name of a type may stand, and for a token it mostly does.
+        // The value may be the name of a type, as in `token: String`; for a token it mostly is.
         let typed = bytes[0].is_ascii_uppercase() && bytes.iter().any(u8::is_ascii_lowercase);
         let typed = typed && matches!(named, Named::Token | Named::ApiKey);
         let set = value.set

@@ -53,12 +53,12 @@ pub(super) fn in_word(byte: &u8) -> bool {
         )
 }
 
-/// Whether no name goes on before `at`.
+/// Whether the byte before `at` is not part of a name.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     at == 0 || text.get(at - 1).is_none_or(|byte| !in_name(byte))
 }
 
-/// Whether no name goes on at `at`.
+/// Whether the byte at `at` is not part of a name.
 pub(super) fn ends(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| !in_name(byte))
 }

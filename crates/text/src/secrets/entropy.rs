@@ -10,7 +10,7 @@ use super::judge::{
 
 /// Bits for each character from which a word counts as random.
 const BITS: f64 = 4.0;
-/// From how many characters on a word is looked at.
+/// Characters of the shortest word that is checked.
 const SHORTEST: usize = 20;
 /// A longer word is a file in base64, not a secret.
 const LONGEST: usize = 4096;

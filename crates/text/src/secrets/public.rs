@@ -48,7 +48,7 @@ pub(super) enum Check {
     Prefix,
     /// The keyword is part of the secret, and the word around it is long enough.
     Word,
-    /// A word that is long enough stands close by.
+    /// A word that is long enough is close by.
     Near,
     Free,
 }
@@ -140,8 +140,8 @@ fn worthwhile(text: &[u8], check: Check, at: &Range<usize>, shortest: usize) -> 
     }
 }
 
-/// Where the value begins if an assignment follows a name that goes on at `at`; by the same steps as
-/// the many rules of the set that have this form. The keyword may be only the beginning of the name.
+/// Where the value begins if `at` is in or after a name that an assignment follows. The steps are those of
+/// the many rules of this form. The keyword may be only the beginning of the name.
 fn value(text: &[u8], at: usize) -> Option<usize> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0b' | b'\x0c');
     let at = at

@@ -1,5 +1,5 @@
-//! Secrets that are known by their shape: a prefix and what follows it, a JWT, a private key, a password
-//! in an address, a header. Secrets that are known by the name they are given to are in `assignment`.
+//! Secrets that are recognised by their shape: a token with a known prefix, a JWT, a private key, a password
+//! in an address, a header. Secrets that are recognised by the name they are assigned to are in `assignment`.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ pub(super) const NAMES: [&str; 29] = [
     "entropy",
 ];
 
-/// Whether the rule only says where a secret stands, so that a rule for its shape tells more.
+/// Whether the rule only locates a secret, so that a rule for its shape is more specific.
 pub(super) fn is_general(rule: &str) -> bool {
     NAMES[NAMES.len() - GENERAL..].contains(&rule)
 }
@@ -168,7 +168,7 @@ fn lower(
     least: usize,
 ) -> Option<Range<usize>> {
     let spelled = !text[at.clone()].iter().any(u8::is_ascii_uppercase);
-    // A kind that goes on over underscores would be read again from each of them.
+    // A kind that includes underscores would otherwise be read again from each of them.
     let begins = if kind(&b'_') { begins(text, at.start) } else { begins_part(text, at.start) };
     let length = if spelled && begins { span(text, at.end, TOKEN_MAX, kind) } else { 0 };
     (length >= least).then(|| at.start..at.end + length)
@@ -281,8 +281,8 @@ fn private_key(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     Some(at.start..lines_of_base64(text, body))
 }
 
-/// Whether this stands between the first and the last line of a key. A short one counts if nothing else
-/// does: code that looks for both lines has more than that between them.
+/// Whether the text between the first and the last line of a key is base64. If no line is long, all of it must
+/// be: code that searches for both lines has other characters between them.
 fn is_body(between: &[u8]) -> bool {
     let short = |byte: &u8| base64(byte) || byte.is_ascii_whitespace() || b"\\:,".contains(byte);
     between.split(|byte| !base64(byte)).any(|line| line.len() >= LINE) || between.iter().all(short)
