@@ -64,27 +64,27 @@ impl Wanted {
     }
 }
 
-/// What counts for the score.
+/// The signals that a score is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recipe {
-    /// Its words, which of them are adjacent, its neighbours and its session.
+    /// A document's words, which of them are adjacent, its neighbours and its session.
     Lexical,
-    /// All of this and what it means.
+    /// All of these and its embedding.
     #[default]
     Table,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hits {
     pub hits: Vec<Hit>,
-    /// The query that ran, for its form and for reasons: the one given, or that for words which begin
-    /// like its words.
+    /// The query that ran, for its form and for the reasons of hits: the given one, or its relaxed,
+    /// exact-name or prefix form.
     pub query: Query,
-    /// How many of them, from the first on, were weighed against each other: the same ones however many are
-    /// wanted.
+    /// How many hits, from the first on, were ranked against each other. Which ones these are does not depend
+    /// on the limit.
     pub weighed: usize,
-    /// Whether it is all that there is.
+    /// Whether every matching document was considered.
     pub completeness: Completeness,
     /// The evidence that a hit needs to be a likely answer.
     pub evidence: Evidence,
@@ -101,7 +101,7 @@ pub fn hits(
     hits_by(Recipe::default(), rx, query, filter, Wanted::of(order, limit))
 }
 
-/// The same by another recipe.
+/// Documents that match the query and the filter, ranked by this recipe.
 pub fn hits_by(
     recipe: Recipe,
     rx: &Rx<'_>,
@@ -109,7 +109,7 @@ pub fn hits_by(
     filter: &Filter<'_>,
     wanted: Wanted,
 ) -> Result<Hits, OpError> {
-    // The first search of a process reads the catalogue. That takes nothing of the query's own time.
+    // The first search of a process reads the catalogue, which does not count against the query's deadline.
     drop(rx.passages()?);
     hits_within(&Effort { recipe, ..Effort::default() }, rx, query, filter, wanted)
 }
@@ -161,7 +161,7 @@ impl Default for Effort {
 
 #[cfg(test)]
 impl Effort {
-    /// With so much time.
+    /// An effort with this time limit.
     pub(crate) fn within(time: std::time::Duration) -> Effort {
         Effort { deadline: Deadline::after(time), ..Effort::default() }
     }
@@ -187,8 +187,8 @@ pub(crate) fn hits_within(
     if let Some(relaxed) = query.relaxed().filter(|_| found.hits.is_empty()) {
         return Search { query: &relaxed, ..search }.find(wanted);
     }
-    // When no word is there, words that begin alike may be. Where there was no time to look at all that has
-    // one, nobody knows that none is there.
+    // If no document has any of the words, try the words as prefixes. A partial answer does not show that no
+    // document has one.
     let no_word = !found.completeness.is_partial()
         && found.query.form == query.form
         && found.hits.iter().all(|hit| hit.lexical == 0.0);
@@ -197,7 +197,7 @@ pub(crate) fn hits_within(
         if !begun.hits.is_empty() {
             return Ok(begun);
         }
-        // Nor is it known that none begins so.
+        // The prefix search may have been cut off too.
         found.completeness = begun.completeness;
     }
     Ok(found)

@@ -9,16 +9,16 @@ use meaning::Vector;
 use model::limits;
 use text::{stem, words};
 
-/// Two texts say the same if they are at least so near in meaning and have this share of their words in
-/// common. Either alone errs: what is near may say the opposite, and words may stand for other things.
+/// Two texts are duplicates if their embeddings are at least this similar and they share this part of their
+/// words. Either alone errs: similar embeddings may say the opposite, and equal words may mean other things.
 const DUPLICATE_MEANING: f64 = 0.9;
 const DUPLICATE_OVERLAP: f64 = 0.85;
 /// Texts with a lower share of equal words are not compared further. Inflected words count as different here, so it is
 /// far below the share of [`DUPLICATE_OVERLAP`].
 const ROUGH_OVERLAP: f64 = 0.4;
-/// The overlap for texts that are known to be near in meaning, of which few are left out otherwise.
+/// The rough overlap for texts that are known to be similar; a lower one would rule out few of them.
 const ROUGH_REPEATS: f64 = 0.6;
-/// Words that turn round what is said, as stems; `t` is what is left of `don't`.
+/// Stems of words that negate a statement; `t` is the rest of `don't`.
 const NEGATIONS: [&str; 18] = [
     "not", "no", "never", "none", "nor", "neither", "nobodi", "noth", "without", "cannot", "t",
     "dont", "cant", "wont", "不", "没", "無", "未",
@@ -118,10 +118,10 @@ fn shared_hashes(own: &[u64], others: &[u64]) -> f64 {
     if different == 0 { 0.0 } else { common as f64 / different as f64 }
 }
 
-/// What is compared of a text.
+/// The parts of a text that are compared.
 pub(super) struct Said<'t> {
     pub(super) vector: Option<Vector>,
-    /// Made when they are first needed: most texts that are the same are equal.
+    /// Computed when first needed: most duplicates are equal texts, which need none of these.
     sets: OnceCell<WordSets>,
     sequence: OnceCell<Vec<u64>>,
     /// Hashes of the words. They are cheaper than the sets and differ for most pairs of texts.
@@ -236,8 +236,8 @@ fn folded(text: &str) -> impl Iterator<Item = String> + '_ {
     words::words(text).map(|(_, word)| words::fold(word))
 }
 
-/// The words of a text as they follow each other, as hashes of their stems; of scripts without spaces the characters.
-/// The last bit says whether the word denies something.
+/// The words of a text in order, as hashes of their stems; in scripts without spaces, its characters. The last bit
+/// says whether the word is a negation.
 fn sequence(text: &str) -> Vec<u64> {
     let hashed = |word: &str| hash(word) & !1 | u64::from(NEGATIONS.contains(&word));
     let mut sequence = Vec::new();
@@ -252,10 +252,10 @@ fn sequence(text: &str) -> Vec<u64> {
     sequence
 }
 
-/// Whether the words that both have follow each other alike in both, and both deny as often.
+/// Whether the common words have the same order in both, and both have as many negations.
 fn in_order(a: &[u64], b: &[u64]) -> bool {
     let denied = |words: &[u64]| words.iter().filter(|word| **word & 1 == 1).count();
-    // What both begin and end with is in order.
+    // The common prefix and suffix are in order.
     let begin = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (a.get(begin..).unwrap_or_default(), b.get(begin..).unwrap_or_default());
     let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();

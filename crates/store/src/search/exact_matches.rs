@@ -1,4 +1,4 @@
-//! What contains something exactly as it was typed.
+//! Documents that contain a name or quotation exactly as it was typed.
 
 use std::collections::HashSet;
 
@@ -10,17 +10,17 @@ use super::whole_documents::{Documents, Look};
 use super::{Missing, Search};
 use crate::passages;
 
-/// The part of the time that a quotation has: which documents have just its words is only an order.
+/// The divisor of the time for a quotation, which only affects the order of hits.
 const QUOTATION_SHARE: u32 = 5;
-/// Records that are read to see whether they contain a name before it is decided to go on.
+/// Records that are checked for a name in one batch, before deciding whether to continue.
 const EXACT_AT_ONCE: usize = 100;
 
 /// The documents that contain something exactly as it was typed: a path, a hash or the like.
 #[derive(Default)]
 pub(super) struct ExactMatches {
-    /// A passage of each of those that were found to.
+    /// One passage of each document that contains it.
     pub(super) passages: Vec<usize>,
-    /// All that have its words side by side, and those of them that were read and do not contain it.
+    /// All documents that have its words side by side, and those of them that were read and do not contain it.
     maybe: Documents,
     otherwise: HashSet<i64>,
 }
@@ -37,7 +37,7 @@ impl ExactMatches {
         let deadline = search.retrieval.share(if is_quotation { QUOTATION_SHARE } else { 1 });
         let mut look = Look::new(search, deadline, &[]);
         if is_quotation {
-            // As many as are read, and always the same: else one page would be in another order than the next.
+            // A fixed number, so that all pages of the result have the same order.
             look.rows = limits::SEARCH_EXACT_READ;
         }
         named.maybe = look.documents(&exact.condition())?;
@@ -45,7 +45,7 @@ impl ExactMatches {
         let mut newest = Ranking::new(passages, Order::Newest, scored);
         let (mut read, mut put_last) = (HashSet::new(), Vec::new());
         let mut looked_at = 0;
-        // So many in any case, and more of them until one contains it.
+        // Read a fixed number, then more until one contains it or the time is up.
         while !newest.is_empty() {
             let is_enough = !named.passages.is_empty() || deadline.is_over();
             if looked_at >= limits::SEARCH_EXACT_READ && is_enough {
@@ -59,7 +59,7 @@ impl ExactMatches {
             let mut longer: Option<Exact> = None;
             for passage in next {
                 let Some(doc) = passages.doc(passage) else { continue };
-                // A document comes again with each of its passages.
+                // A document occurs once per passage.
                 if !documents.contains_key(&doc) || !read.insert(doc) {
                     continue;
                 }
@@ -72,7 +72,7 @@ impl ExactMatches {
                     longer = longer.or_else(new);
                 }
             }
-            // Where a longer name is in the way, all that has it can wait.
+            // If a longer name contains the typed one, documents with that longer name are read last.
             if let Some(longer) = longer.filter(|_| named.passages.is_empty()) {
                 let before = search.completeness.get();
                 let others = Look::new(search, deadline, &[]).documents(&longer.condition())?;
@@ -87,13 +87,13 @@ impl ExactMatches {
         Ok(named)
     }
 
-    /// Says of hits whether they contain what was typed.
+    /// Marks the hits that contain the typed text.
     pub(super) fn mark(&self, passages: &Passages, hits: &mut [Hit]) {
         let exact: HashSet<i64> = self.passages.iter().filter_map(|at| passages.doc(*at)).collect();
         hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
     }
 
-    /// Those of these passages that contain it.
+    /// The given passages that contain it.
     pub(super) fn among(&self, scored: &[Scored]) -> Vec<Scored> {
         let wanted: HashSet<usize> = self.passages.iter().copied().collect();
         if wanted.is_empty() {
@@ -102,7 +102,7 @@ impl ExactMatches {
         scored.iter().filter(|one| wanted.contains(&one.passage)).copied().collect()
     }
 
-    /// Whether nothing speaks against it that a document contains what was typed.
+    /// Whether a document may contain the typed text: it has its words side by side and was not ruled out.
     pub(super) fn admits(&self, doc: i64) -> bool {
         self.maybe.has(doc) && !self.otherwise.contains(&doc)
     }

@@ -14,7 +14,7 @@ use crate::deadline;
 use crate::tx::Rx;
 use crate::{paths, sessions};
 
-/// What a document has to be like: all of this has to hold.
+/// Conditions on documents; all of them have to hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
     /// None for all projects.
@@ -63,11 +63,11 @@ pub(super) fn list(ids: impl Iterator<Item = i64>) -> String {
     list + "]"
 }
 
-/// Documents about files. The index alone answers it.
+/// Documents about files; answered by a covering index.
 const OF_FILES: &str = "SELECT id FROM observations \
      WHERE file > 0 AND file IN (SELECT value FROM json_each(?1))";
 
-/// Documents of what failed, the same.
+/// Documents of failed actions; answered by a covering index.
 pub(crate) const FAILED: &str = "SELECT id FROM observations WHERE failed = 1";
 
 /// A filter, ready to be applied.
@@ -124,7 +124,7 @@ impl Conditions {
         let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
         let flag = |flag: bool| Value::from(i64::from(flag));
         let leads = filter.projects.is_some() || filter.session.is_some() || files.is_some();
-        // Where there is no file, `file > 0` is known to be false before a single row is read.
+        // Prompts and summaries have NULL as their file, so SQLite skips their part of the view without reading a row.
         let given: [(&str, Option<Value>); 9] = [
             ("project IN (SELECT value FROM json_each(?))", filter.projects.map(json)),
             ("session = ?", filter.session.map(Value::from)),

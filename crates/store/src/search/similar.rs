@@ -1,4 +1,4 @@
-//! What is like a text: the records nearest to it in words and meaning, and which of them say the same.
+//! Records similar to a text, by words and embedding, and which of them are duplicates of it.
 
 use std::cell::Cell;
 
@@ -13,16 +13,16 @@ use super::{Conditions, Effort, Filter, Recipe, Search, Wanted};
 use crate::passages;
 use crate::tx::Rx;
 
-/// A record that is like a text. Of its parts it has its own words and its meaning; where it stands does
-/// not count.
+/// A record that is similar to a text. Its score has the parts for its words and its embedding; its
+/// neighbours and session do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Similar {
     pub hit: Hit,
     pub alike: Alike,
 }
 
-/// The records that are nearest to a text, the nearest first, by the words of its beginning and, unless
-/// the recipe is without it, by what it means.
+/// The records most similar to a text, the most similar first, by the words of its beginning and, with
+/// [`Recipe::Table`], by its embedding.
 pub fn similar(
     rx: &Rx<'_>,
     recipe: Recipe,

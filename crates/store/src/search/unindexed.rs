@@ -1,5 +1,5 @@
-//! Documents that the index does not know yet, weighed by their own texts: whoever asks right after much was
-//! written, or may only read, finds them all the same.
+//! Unindexed documents, scored by their own texts: so a search right after many writes, or in a read-only store,
+//! finds them too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use super::{Missing, Search};
 use crate::passages;
 use crate::tx::Rx;
 
-/// The documents that wait and have what is asked for, with what their words are worth.
+/// The unindexed documents that match the query, with their lexical scores.
 #[derive(Default)]
 pub(super) struct Unindexed {
     pub(super) found: Vec<(Hit, String)>,
@@ -57,7 +57,7 @@ impl Unindexed {
                 })
                 .sum()
             };
-            // Whatever it has been found by, it counts for something.
+            // Every match scores above zero, even one without a weighted word.
             hit.lexical = pieces.iter().map(worth).fold(IDF_MIN, f64::max);
             hit.exact = exact.as_ref().is_some_and(|exact| exact.is_in(&text));
             waiting.found.push((hit, text));
@@ -91,7 +91,7 @@ impl Unindexed {
     }
 }
 
-/// What stands in the passages of a text of the terms that count.
+/// The terms of the query in each passage of a text.
 fn pieces(text: &str, terms: &HashSet<String>) -> Vec<Terms> {
     let of = |piece: &str| {
         let mut own = Terms::of(piece, &hidden_words(piece));

@@ -1,5 +1,5 @@
-//! Which documents fulfil a condition as a whole. The index knows passages, of which a long document has
-//! several: what each part of the condition finds is put together here, document by document.
+//! Which documents fulfil a condition as a whole. The index finds passages, and a long document has several:
+//! the matches of each part of the condition are combined here per document.
 
 use index::bm25::Word;
 use index::{IdSet, Scored, postings};
@@ -13,20 +13,21 @@ use crate::deadline::{self, Deadline, LOOKS_GRANTED};
 use crate::index_health::is_index_fault;
 use crate::postings::{DIVISION, Layout};
 
-/// What a passage counts that has a phrase, a beginning of a word or words near each other, beside its words.
+/// The score of a passage for a phrase, a prefix or words near each other, besides that for its words.
 const OTHER_SCORE: f64 = 1.0;
-/// Texts that are read in any case, by all questions together, and behind all beginnings of words.
+/// Texts that are read even after the deadline, by all parts of a condition together.
 const READS_GRANTED: u32 = 64;
+/// Appended to a prefix, it sorts after all words with that prefix.
 const BEHIND: char = char::MAX;
-/// Rows of postings that are read from one look at the clock to the next.
+/// Rows of postings that are read between two checks of the deadline.
 const ROWS_PER_LOOK: usize = 64;
 
-/// Some of all documents.
+/// A set of documents.
 #[derive(Default)]
 pub(super) struct Documents {
     chosen: IdSet,
-    /// Of a document with a passage before this one it is not known whether it belongs here, unless it is
-    /// chosen.
+    /// Documents with a passage before this one were not checked: unless they are chosen, it is unknown
+    /// whether they belong to the set.
     known_from: usize,
 }
 
@@ -46,7 +47,7 @@ impl Documents {
         }
     }
 
-    /// Those that are among others too, if there are others.
+    /// The intersection with the others, if there are others.
     fn and(self, others: Option<Documents>) -> Documents {
         match others {
             Some(others) => self.join(&others, |own, other| own & other),
@@ -54,7 +55,7 @@ impl Documents {
         }
     }
 
-    /// Puts both together.
+    /// Combines two sets bitwise.
     fn join(mut self, other: &Documents, both: impl Fn(u64, u64) -> u64) -> Documents {
         self.chosen.join(&other.chosen, both);
         self.known_from = self.known_from.max(other.known_from);
@@ -62,21 +63,21 @@ impl Documents {
     }
 }
 
-/// Looks for documents.
+/// Evaluates a condition.
 pub(super) struct Look<'l, 'r> {
     search: &'l Search<'l, 'r>,
     /// Words that were looked up before.
     known: &'l [Word<'l>],
     deadline: Deadline,
-    /// Questions that are to be asked within this time, and those that are still left.
+    /// Parts of the condition that share the deadline, and how many of them are left.
     questions: u32,
     left: u32,
-    /// Passages with words that may still be looked at. Time would not do: on a busy machine it passes
-    /// without work.
+    /// Postings that may still be read. A time limit would not do: on a busy machine time passes without
+    /// work.
     entries: usize,
-    /// Passages that the full-text index may find, the newest.
+    /// How many passages the full-text index may find, the newest first.
     pub(super) rows: usize,
-    /// Passages that were found otherwise than by words.
+    /// Passages found other than by the postings of a word.
     pub(super) scored: Vec<Scored>,
 }
 
@@ -99,8 +100,8 @@ impl<'l, 'r> Look<'l, 'r> {
         }
     }
 
-    /// The documents that fulfil a condition, and none that does not. Some may be missing if it was too
-    /// much work.
+    /// The documents that fulfil a condition. Some may be missing if a limit was reached, but none is
+    /// listed that does not fulfil it.
     pub(super) fn documents(&mut self, condition: &Condition) -> Result<Documents, OpError> {
         self.questions = questions(condition);
         self.left = self.questions;
@@ -119,7 +120,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 let unwanted = self.fulfilling(unwanted)?;
                 let known_from = unwanted.known_from;
                 let mut rest = wanted.join(&unwanted, |wanted, unwanted| wanted & !unwanted);
-                // What may have what is not wanted is not listed.
+                // Drop documents that were not checked for the excluded term.
                 for doc in (0..known_from).filter_map(|passage| self.search.passages.doc(passage)) {
                     rest.chosen.remove(doc);
                 }
@@ -134,7 +135,7 @@ impl<'l, 'r> Look<'l, 'r> {
         both: fn(u64, u64) -> u64,
     ) -> Result<Documents, OpError> {
         let mut joined: Option<Documents> = None;
-        // Words take the least time, and leave the rest of it to others.
+        // Words take the least time, so the other parts get the rest of it.
         let is_word = |part: &&Condition| matches!(part, Condition::Word(_));
         let words = parts.iter().filter(is_word);
         for part in words.chain(parts.iter().filter(|part| !is_word(part))) {
@@ -157,7 +158,7 @@ impl<'l, 'r> Look<'l, 'r> {
                     read = words;
                     read.as_slice()
                 }
-                // Only the full-text index knows words that say nothing.
+                // Stop words have no postings; only the full-text index has them.
                 None => return self.matching(&query::term(word)),
             },
         };
@@ -181,7 +182,7 @@ impl<'l, 'r> Look<'l, 'r> {
         if expression.is_empty() {
             return Ok(documents);
         }
-        // Who asks several questions has as much time for the last as for the first.
+        // The last part of a condition gets as much time as the first.
         let _watch = self.deadline.share(self.left).watch(LOOKS_GRANTED / self.left.max(1));
         self.left = self.left.saturating_sub(1);
         let mut last = self.search.passages.end();
@@ -193,7 +194,7 @@ impl<'l, 'r> Look<'l, 'r> {
                     match rows.next() {
                         Ok(Some(row)) => last = row.cell(0)?,
                         Ok(None) => return Ok(true),
-                        // What was found until time was up stays.
+                        // Keep the matches found before the deadline.
                         Err(error) if deadline::interrupted(&error) => return Ok(false),
                         Err(error) => return Err(error),
                     }
@@ -216,9 +217,9 @@ impl<'l, 'r> Look<'l, 'r> {
         Ok(if whole { documents } else { self.cut_off(documents, last) })
     }
 
-    /// The documents with words that stand together, or with a beginning of a word. The index finds what is
-    /// in one passage; of what may be cut between two, or has a stem from which the beginning cannot be
-    /// told, the text decides, the newest first.
+    /// The documents with a phrase, with words near each other, or with a prefix. The index finds matches within
+    /// one passage. A match may also be cut between two passages, or have a stem that does not show the prefix:
+    /// then the text is read, the newest first.
     fn having(&mut self, wanted: &Together) -> Result<Documents, OpError> {
         let others = self.left.saturating_sub(1);
         let deadline = self.deadline.share(self.left);
@@ -254,7 +255,7 @@ impl<'l, 'r> Look<'l, 'r> {
         )
     }
 
-    /// Adds those that may have what is wanted and turn out to.
+    /// Reads the texts of possible matches and adds the documents that do match.
     fn read(
         &mut self,
         wanted: &Together,
@@ -267,7 +268,7 @@ impl<'l, 'r> Look<'l, 'r> {
         found.known_from = found.known_from.max(cut_from);
         let mut seen = Documents::default();
         let (mut reads, granted) = (0, READS_GRANTED / self.questions.max(1));
-        // Most often there is nothing to be read, or little, and that among the newest.
+        // Usually there are few texts to read or none, and those are among the newest.
         let mut left =
             maybe.as_ref().map_or(u64::MAX, |maybe| maybe.chosen.count_besides(&found.chosen));
         for passage in (0..self.search.passages.end()).rev() {
@@ -297,7 +298,7 @@ impl<'l, 'r> Look<'l, 'r> {
         Ok(found)
     }
 
-    /// The documents with a word that begins so, and those that may have one, as their stems tell.
+    /// The documents with a word of this prefix, and those that may have one, judging by their stems.
     fn begun(
         &mut self,
         beginning: &Beginning,
@@ -316,7 +317,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 layout => Ok(layout?.newest_first()),
             })?;
         for (at, section) in sections.iter().enumerate() {
-            // The newest are looked at in any case, unless others have used up all of the time.
+            // The newest section is read unless other parts of the condition have used up all of the time.
             let deadline = if at > 0 { deadline } else { self.deadline };
             let is_over = || sections.len() > 1 && deadline.is_over();
             let mut late = is_over();
@@ -365,14 +366,14 @@ impl<'l, 'r> Look<'l, 'r> {
         Ok((sure, perhaps))
     }
 
-    /// What was found of something before it became too much work.
+    /// The documents found before a limit was reached. Marks the answer as partial.
     fn cut_off(&mut self, found: Documents, known_from: usize) -> Documents {
         self.search.lower(Missing::Matches);
         Documents { known_from, ..found }
     }
 }
 
-/// How many questions a condition is made of.
+/// The number of parts of a condition that are looked up separately.
 fn questions(condition: &Condition) -> u32 {
     match condition {
         Condition::Has(..) | Condition::Word(_) | Condition::Together(_) => 1,
