@@ -1,5 +1,5 @@
-//! One value from one thread to another. A channel would do, but it is compiled anew for each type of
-//! value, all of its kinds at once, and each kind of write has a type of its own.
+//! Sends one value from one thread to another. A channel would do, but every write has its own result
+//! type, and the compiler would generate a whole channel implementation for each.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,20 +11,20 @@ pub(crate) struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// With what sends the value.
+    /// The receiving end, and the function that sends the value.
     pub(crate) fn new() -> (Answer<T>, impl FnOnce(T)) {
         let value = Arc::new(Mutex::new(None));
         let (tell, told) = sync_channel(1);
         let answer = Answer { value: Arc::clone(&value), told };
         let send = move |sent| {
             *value.lock().unwrap_or_else(PoisonError::into_inner) = Some(sent);
-            // Who asked may have given up waiting.
+            // The caller may have dropped its end.
             let _ = tell.send(());
         };
         (answer, send)
     }
 
-    /// The value; none if nobody can send it any more, or if it was taken before.
+    /// Waits for the value; none if the sender was dropped or the value was taken before.
     pub(crate) fn wait(&self) -> Option<T> {
         self.told.recv().ok()?;
         self.value.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -81,7 +81,7 @@ fn step_through(
         match step {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
-            // Nobody else knows the target, and the source is a snapshot.
+            // Busy or locked. This is unexpected: only we use the target, and the source is a snapshot.
             _ => {
                 let busy = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
                 return Err(failed(rusqlite::Error::SqliteFailure(busy, None)));

@@ -1,5 +1,5 @@
-//! The catalogue as the store holds it: it is read when the first search needs it, and follows what was added since
-//! with each further one.
+//! The passage catalogue, an in-memory copy of the `passages` table: the first search loads it, and each further one
+//! adds the rows written since.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -25,8 +25,8 @@ const STATE: &str = "SELECT coalesce((SELECT max(id) FROM passages), 0), \
      coalesce((SELECT count FROM passage_changes), 0)";
 
 impl Catalogue {
-    /// The catalogue with everything that this snapshot has. It may know passages that are newer or
-    /// gone: whoever looks up their documents finds none.
+    /// The catalogue with all passages of this snapshot. It may also have newer or deleted passages;
+    /// their documents are not found in the snapshot.
     pub(crate) fn of<'c>(&'c self, rx: &Rx<'_>) -> Result<RwLockReadGuard<'c, Passages>, OpError> {
         let (last, changes) = rx.sql(|db| {
             db.prepare_cached(STATE)?.query_row([], |row| Ok((row.cell(0)?, row.cell(1)?)))
@@ -37,7 +37,7 @@ impl Catalogue {
         }
         drop(known);
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
-        // Somebody else may have read them meanwhile.
+        // Another thread may have read them meanwhile.
         if !passages.is_after(last, changes) {
             if passages.changes() < changes {
                 *passages = Passages::after_changes(changes);
@@ -50,39 +50,39 @@ impl Catalogue {
         Ok(RwLockWriteGuard::downgrade(passages))
     }
 
-    /// Adds what passages mean that are known already.
+    /// Adds embeddings to passages that are in the catalogue already.
     pub(crate) fn learn(&self, vectors: &[(usize, Vector)]) {
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         vectors.iter().for_each(|(passage, vector)| passages.learn(*passage, vector));
     }
 
-    /// Forgets passages that are gone.
+    /// Removes deleted passages.
     pub(crate) fn remove(&self, gone: &[usize]) {
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         gone.iter().for_each(|passage| passages.remove(*passage));
     }
 
-    /// Lets everybody wait, as if it were being read.
+    /// Blocks all searches, as if the catalogue were being read.
     #[cfg(test)]
     pub(crate) fn hold(&self) -> RwLockWriteGuard<'_, Passages> {
         self.passages.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets everything; the next search reads it again.
+    /// Empties the catalogue; the next search reads it again.
     pub(crate) fn clear(&self) {
         *self.passages.write().unwrap_or_else(PoisonError::into_inner) = Passages::default();
         self.verdicts.clear();
     }
 }
 
-/// Adds what was added to the database since.
+/// Adds the passages that were written to the database since.
 fn follow(passages: &mut Passages, rx: &Rx<'_>) -> Result<(), OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(AFTER)?;
         let mut rows = select.query([passages.end() - 1])?;
         while let Some(row) = rows.next()? {
             let id: usize = row.cell(0)?;
-            // Room for all numbers in between would be taken.
+            // The catalogue would allocate room for all ids in between.
             if id.saturating_sub(passages.end()) > GAP_MAX {
                 rx.note_damaged_index();
                 break;

@@ -1,4 +1,4 @@
-//! The only place that opens SQLite: what a file is, who may open it, and how it is set up.
+//! The only place that opens SQLite: recognises our files, refuses others, and configures connections.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -38,7 +38,7 @@ const STEPS_PER_LOOK: i32 = 64;
 pub(crate) struct Setup {
     pub(crate) registry: Arc<Registry>,
     pub(crate) one_shot: bool,
-    /// Nothing may be written, whoever else writes.
+    /// Read-only: this process writes nothing.
     pub(crate) to_read: bool,
     pub(crate) page_count_max: Option<u32>,
     pub(crate) busy: Duration,
@@ -277,7 +277,7 @@ pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Connection, Sto
     Ok(db)
 }
 
-/// Moves the whole log into the database; an error if somebody's snapshot prevents it.
+/// Checkpoints and truncates the WAL; `Busy` if another connection's snapshot prevents it.
 pub(crate) fn checkpoint(db: &Connection) -> Result<(), StoreError> {
     let busy: i64 = db
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
@@ -285,27 +285,27 @@ pub(crate) fn checkpoint(db: &Connection) -> Result<(), StoreError> {
     if busy == 0 { Ok(()) } else { Err(StoreError::Busy) }
 }
 
-/// How long a log is.
+/// The length of a WAL.
 pub(crate) struct Log {
     pub(crate) pages: u32,
-    /// Those of them that are in the database already.
+    /// Pages that are checkpointed already.
     pub(crate) moved: u32,
 }
 
-/// Looks at the log without doing anything about it.
+/// Reads the length of the WAL without a checkpoint.
 pub(crate) fn log(db: &Connection) -> rusqlite::Result<Log> {
     let mut look = db.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?;
-    // Minus one where there is none.
+    // SQLite reports -1 for a database without a WAL.
     let number = |pages: i64| u32::try_from(pages).unwrap_or_default();
     look.query_row([], |row| Ok(Log { pages: number(row.get(1)?), moved: number(row.get(2)?) }))
 }
 
-/// Moves as much of the log into the database as no snapshot needs, without waiting for anybody.
+/// Checkpoints the part of the WAL that no snapshot needs, without waiting for readers or writers.
 pub(crate) fn move_log(db: &Connection) -> rusqlite::Result<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Empties the file of the log, unless a reader needs it at this moment; says whether it is empty.
+/// Checkpoints and truncates the WAL unless a reader needs it at this moment. Returns whether it is empty.
 pub(crate) fn shorten_log(db: &Connection, busy: Duration) -> rusqlite::Result<bool> {
     db.busy_timeout(Duration::ZERO)?;
     let was_busy = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
@@ -313,7 +313,7 @@ pub(crate) fn shorten_log(db: &Connection, busy: Duration) -> rusqlite::Result<b
     Ok(was_busy? == 0)
 }
 
-/// Lets the closing of this connection remove the log and its index, as SQLite does by default.
+/// Makes SQLite delete the `-wal` and `-shm` files when this connection closes, as it does by default.
 pub(crate) fn tidy_on_close(db: &Connection) {
     // If this fails the files stay, and the next opening uses them.
     let _ = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);

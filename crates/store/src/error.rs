@@ -1,4 +1,4 @@
-//! What can go wrong with the database as a whole, and what SQLite's errors mean to us.
+//! Errors of the database as a whole, and how SQLite's errors map to them.
 
 use model::OpError;
 use rusqlite::ErrorCode;
@@ -64,7 +64,7 @@ impl From<StoreError> for OpError {
 }
 
 impl StoreError {
-    /// What an error of SQLite says about the database; `None` for a defect in our own statement.
+    /// Maps an error of SQLite to a fault of the database; `None` for a defect in our own statement.
     pub(crate) fn of(error: &rusqlite::Error) -> Option<StoreError> {
         let rusqlite::Error::SqliteFailure(failure, text) = error else { return None };
         let text = || text.clone().unwrap_or_else(|| failure.to_string());
@@ -93,7 +93,7 @@ impl StoreError {
         }
     }
 
-    /// The same where there is no statement of ours that could be at fault.
+    /// Maps any error of SQLite to a fault of the database, where no statement of ours can be the cause.
     pub(crate) fn of_any(error: &rusqlite::Error) -> StoreError {
         StoreError::of(error).unwrap_or_else(|| StoreError::Io(error.to_string()))
     }

@@ -18,14 +18,14 @@ pub(crate) const SIDECARS: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// Follows the database's name in that of a log which could not be written into the database.
 pub(crate) const KEPT_LOG: &str = ".log-";
 
-/// What a file is, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     device: u64,
     inode: u64,
 }
 
-/// The file that stands at this path, if there is one.
+/// The identity of the file at this path, if there is one.
 pub(crate) fn id(path: &Path) -> io::Result<Option<FileId>> {
     match fs::metadata(path) {
         Ok(data) => Ok(Some(FileId { device: data.dev(), inode: data.ino() })),
@@ -62,11 +62,11 @@ pub(crate) struct Standing {
     shm: Option<FileId>,
 }
 
-/// What stands at the path of an open database now.
+/// How the files at the path compare with those of the open database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     Same,
-    /// The database is there, but its log or the log's index is not the one in use.
+    /// The database is there, but its `-wal` or `-shm` file is not the one in use.
     SidecarLost,
     Gone,
     Other,
@@ -79,8 +79,8 @@ impl Standing {
         Ok(Standing { database, wal: id(&beside(path, "-wal"))?, shm: id(&beside(path, "-shm"))? })
     }
 
-    /// Compares with what is there now. A failing `stat` says nothing about the file, so it counts
-    /// as the same.
+    /// Compares with the files at the path now. A failing `stat` says nothing about the file, so it
+    /// counts as the same.
     pub(crate) fn look(&self, path: &Path) -> Look {
         match id(path) {
             Ok(None) => return Look::Gone,
@@ -112,8 +112,8 @@ impl Standing {
         Some(kept)
     }
 
-    /// Removes the log and its index where they are the very files that were in use: left beside
-    /// another database they would be replayed onto it. Files of somebody else stay.
+    /// Removes the `-wal` and `-shm` files if they are the ones that were in use: left beside another
+    /// database, they would be replayed onto it. Files of other programs stay.
     pub(crate) fn remove_own_sidecars(&self, path: &Path) {
         for (kept, suffix) in [(self.wal, "-wal"), (self.shm, "-shm")] {
             let file = beside(path, suffix);
@@ -130,18 +130,18 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes a new empty file for the user alone; fails if something stands there.
+/// Creates an empty file that only the user can access; fails if the path exists.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Takes the database and its sidecars away from group and others; what its owner may do stays.
+/// Removes the group's and others' permissions on the database and its sidecars; the owner's stay.
 pub(crate) fn make_private(path: &Path) {
     let sidecars = SIDECARS.map(|suffix| beside(path, suffix));
     for file in std::iter::once(path).chain(sidecars.iter().map(PathBuf::as_path)) {
         let mode = own_mode(file).unwrap_or(0);
         if mode & 0o077 != 0 {
-            // Somebody else's file cannot be changed; whether it can be used shows right after.
+            // This fails for another user's file; whether we can use that file shows when it is opened.
             let _ = fs::set_permissions(file, Permissions::from_mode(mode & 0o700));
         }
     }
@@ -177,8 +177,8 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    /// A name beside `path` that nobody else in this process uses; what an earlier process of the
-    /// same number left under it is removed.
+    /// A name beside `path` that is unique in this process. Files that an earlier process with the
+    /// same process id left under this name are removed.
     pub(crate) fn beside(path: &Path, what: &str) -> Scratch {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);

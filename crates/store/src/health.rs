@@ -18,14 +18,14 @@ use crate::index_health;
 /// Virtual-machine steps between two looks at the clock.
 const STEPS_PER_LOOK: i32 = 10_000;
 
-/// What a check of the whole database found.
+/// The result of an integrity check of the whole database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Integrity {
     Sound,
     /// The check did not end within its time, and had found nothing until then.
     Unfinished,
-    /// What SQLite's check says, line by line.
+    /// The lines that SQLite's check reports.
     Damaged(Vec<String>),
     /// The database could not be read for the check.
     Unreadable(String),
@@ -45,7 +45,7 @@ pub struct Health {
     pub integrity: Integrity,
     /// Rows that violate the schema.
     pub damaged: DamagedRows,
-    /// What is wrong with the full-text index, which can be rebuilt from the records.
+    /// Damage to the full-text index, which can be rebuilt from the records.
     pub index_damage: Option<String>,
     /// Tables, views and triggers that another program added, as `table NAME`.
     pub foreign_objects: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Health {
     pub pages: u64,
     pub free_pages: u64,
     pub set_aside: Vec<SetAside>,
-    /// What recovery did, in words.
+    /// Recovery notices as text.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What happened, followed along a session or along a file.
+//! History of a session (its turns) or of a file (its touches).
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use crate::observations::read;
 use crate::tx::Rx;
 use crate::{paths, projects, prompts};
 
-/// A prompt and what it caused; without a prompt, what belongs to the session as a whole.
+/// A prompt and the observations it caused; without a prompt, observations of the session as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     pub prompt: Option<Said>,
     pub observations: Vec<Step>,
 }
 
-/// A prompt as far as a trace shows it.
+/// The parts of a prompt that a trace shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     pub id: i64,
@@ -30,7 +30,7 @@ pub struct Said {
     pub content: String,
 }
 
-/// An observation as far as a trace shows it: a session has many, and most of each is not shown.
+/// The parts of an observation that a trace shows. A session has many, so the rest is not read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub id: i64,
@@ -49,8 +49,8 @@ pub(crate) const STEPS: &str = "SELECT o.id, o.at, o.kind, f.path, o.content, o.
      FROM observations o LEFT JOIN paths f ON f.id = o.file \
      WHERE o.session = ?1 AND o.at < ?2 AND o.at > ?3 ORDER BY o.at, o.id LIMIT ?4";
 
-/// The turns of a session in order, within these times (neither end included, in milliseconds). A
-/// prompt is there also if nothing of what it caused is. Of a very long session these are the first
+/// The turns of a session in order, between these times (exclusive, in milliseconds). A prompt is
+/// listed even if none of its observations is. A very long session is cut after its first
 /// [`limits::TRACE_ROWS_MAX`] observations.
 pub fn trace(
     rx: &Rx<'_>,
@@ -66,9 +66,9 @@ pub fn trace(
         let (at, id) = (prompt.at, prompt.id);
         turns.push((at, id, Turn { prompt: Some(prompt), observations: Vec::new() }));
     }
-    // What no shown prompt caused stands in one turn of its own, at the place of its first one.
+    // Observations without a listed prompt share one turn, placed at the first of them.
     let mut own: Option<usize> = None;
-    // Most of what follows each other was caused by the same prompt.
+    // Consecutive observations mostly have the same prompt, so its turn is cached.
     let mut last: (Option<i64>, Option<usize>) = (None, None);
     for seen in steps(rx, session, window)? {
         if last.0 != seen.prompt {
@@ -168,7 +168,7 @@ pub struct Touches {
     pub project: String,
     /// Milliseconds since 1970, UTC.
     pub started_at: i64,
-    /// What the user wanted from the session.
+    /// The user's intent in the session.
     pub intent: Option<String>,
     pub touches: Vec<Touch>,
 }

@@ -1,4 +1,4 @@
-//! Hook events in the store: the same event is taken in once. What it said is kept elsewhere.
+//! Hook events in the store, for deduplication: an event is ingested once. Its content is stored elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -83,16 +83,16 @@ const SINCE: &str =
     "SELECT event, name, session, at FROM hook_sessions WHERE at >= ?1 ORDER BY at, id";
 const BY_NAME: &str = "SELECT name, max(at) FROM \
      (SELECT name, at FROM hooks_seen ORDER BY seq DESC LIMIT ?1) GROUP BY name ORDER BY name";
-/// What was taken in while nothing is captured belongs to a session that is not kept.
+/// Events ingested during a pause belong to a session that is not stored, hence the LEFT JOIN.
 const BY_AGENT: &str = "SELECT coalesce(s.agent, ''), max(h.at) FROM hook_sessions h \
      LEFT JOIN sessions s ON s.name = h.session GROUP BY 1 ORDER BY 1";
-/// Rows are in the order of arrival, so the first young one ends the search.
+/// Rows are in the order of arrival, so the first one within the age limit ends the search.
 const FORGET: &str = "DELETE FROM hooks_seen WHERE seq < min( \
      (SELECT min(seq) FROM hooks_seen) + ?2, coalesce( \
        (SELECT seq FROM hooks_seen WHERE at >= ?1 ORDER BY seq LIMIT 1), \
        (SELECT max(seq) + 1 FROM hooks_seen)))";
 
-/// Takes the event in unless it was, by its id or by its session, name and tool call; says
+/// Records the event unless it is a repeat, by its id or by its session, name and tool call. Returns
 /// whether it is new.
 pub fn record(tx: &Tx<'_>, event: HookRecord) -> Result<bool, OpError> {
     let session = event.session.as_deref().unwrap_or_default();
@@ -113,8 +113,8 @@ fn note_last(tx: &Tx<'_>, event: &HookRecord) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(SEEN)?.execute(given)).map(drop)
 }
 
-/// A number for a tool call's event. A quarter of its bits is the session's, so that the events of a
-/// session stand side by side in the index.
+/// A hash of a tool call's event. The upper quarter of its bits is the session's, so that the events of a
+/// session are adjacent in the index.
 fn twin(session: &str, name: &str, tool_use: &str) -> i64 {
     const OF_SESSION: i64 = !0 << 48;
     hash::of(&[session]) & OF_SESSION | hash::of(&[session, name, tool_use]) & !OF_SESSION
@@ -130,14 +130,14 @@ pub fn since(rx: &Rx<'_>, at: i64) -> Result<Vec<HookRecord>, OpError> {
     rx.sql(|db| db.prepare_cached(SINCE)?.query_map([at], read)?.collect())
 }
 
-/// When an event of each name came last, as far as a bounded look at the latest ones tells.
+/// The time of the last event of each name, among a bounded number of the latest events.
 pub fn last_by_name(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     let given = params![limits::HOOK_EVENTS_LOOKED_AT];
     rx.sql(|db| db.prepare_cached(BY_NAME)?.query_map(given, pair)?.collect())
 }
 
-/// When the last event of each agent came; the empty name stands for events whose session is not
-/// kept, of which nobody knows the agent.
+/// The time of each agent's last event. The empty name is for events whose session is not stored, so
+/// that their agent is unknown.
 pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_AGENT)?.query_map([], pair)?.collect())
 }
@@ -146,12 +146,12 @@ fn pair(row: &Row<'_>) -> rusqlite::Result<(String, i64)> {
     Ok((row.cell(0)?, row.cell(1)?))
 }
 
-/// How many events were taken in during the last month.
+/// How many events were ingested during the last month.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row("SELECT count(*) FROM hooks_seen", [], |row| row.cell(0)))
 }
 
-/// Forgets events that nobody sends again, a bounded number at a time.
+/// Deletes events that are too old to be sent again, a bounded number at a time.
 fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     let old = now.saturating_sub(limits::HOOK_EVENTS_KEPT_MS);
     tx.sql(|db| {

@@ -1,5 +1,5 @@
-//! The writer's hold on the file: opens it, notices when it is gone, replaced or damaged, and goes
-//! on with what stands at the path. Only the writer thread has one.
+//! The writer's database file: opens it, detects that it was deleted, replaced or damaged, and then
+//! continues with the file now at the path. Only the writer thread has one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -27,21 +27,21 @@ use crate::recover;
 use crate::store::{OnOpen, Opened, Options};
 use crate::tx::{Effect, Tx};
 
-/// What the handle and the writer thread share.
+/// State shared by the store's handles and the writer thread.
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) setup: Setup,
-    /// The files that were opened before, so that a damaged one is recognised as ours.
+    /// Files opened before, so that a damaged one is recognised as ours.
     pub(crate) known: KnownFiles,
     pub(crate) pool: Pool,
     pub(crate) notices: Mutex<Vec<String>>,
-    /// Somebody else holds the lock for writing, and nothing was written at the opening.
+    /// The store is read-only: it was opened that way, or another process held the write lock when it was opened.
     pub(crate) only_read: AtomicBool,
-    /// There are documents that the full-text index does not know yet.
+    /// Some documents are not in the full-text index yet.
     pub(crate) behind: AtomicBool,
-    /// There are passages of which it is not known yet what they mean, although it should be.
+    /// Some passages lack their embedding although embeddings are enabled.
     pub(crate) bare: AtomicBool,
-    /// There are postings that would be read sooner if they were packed.
+    /// Some postings are not packed yet, which makes them slower to read.
     pub(crate) loose: AtomicBool,
     pub(crate) facts: Arc<StoreFacts>,
 }
@@ -59,9 +59,9 @@ impl Shared {
 struct Live {
     db: Connection,
     standing: Standing,
-    /// Which opening this is: a reader that found damage may mean an earlier one.
+    /// Number of this opening: a reader may report damage that it met in an earlier one.
     generation: u64,
-    /// Whether the log was there before, so that it is not for us to remove.
+    /// Whether the WAL existed before the opening; then we do not delete it on close.
     had_log: bool,
     /// Whether SQLite could open the file only for reading.
     read_only: bool,
@@ -71,8 +71,8 @@ struct Live {
 }
 
 impl Live {
-    /// Closes a database that is no longer at its path. The file may have been moved, so everything that was
-    /// acknowledged is written into it first. If that fails, the log is kept under the name that is returned.
+    /// Closes a database that is no longer at its path. The file may have been moved, so the WAL is checkpointed
+    /// into it first. If that fails, the WAL is kept under the name that is returned.
     fn give_up(self, path: &Path, now: i64) -> Option<PathBuf> {
         let Live { db, standing, _claim, .. } = self;
         let is_written = connection::checkpoint(&db).is_ok();
@@ -83,16 +83,16 @@ impl Live {
     }
 }
 
-/// The open database, or none while what stands at the path cannot be used.
+/// The open database, or none while the file at the path cannot be used.
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
     on_open: OnOpen,
     live: Option<Live>,
     started: bool,
     last_seq: u64,
-    /// The database at the path is new, with what could be read of a damaged one.
+    /// The database at the path is new and holds the records recovered from a damaged one.
     rebuilt: bool,
-    /// What the next opening has to tell people.
+    /// A notice for users that the next opening stores.
     notice: Option<String>,
     /// Notices of the database that a restore replaces: they are about the directory, not about its records.
     carried: Vec<(i64, String)>,
@@ -112,16 +112,16 @@ impl Keeper {
         }
     }
 
-    /// The database that stands at the path, opened again if it is not the one that was open.
+    /// The database at the path, reopened if it is not the file that was open.
     pub(crate) fn ready(&mut self) -> Result<&Connection, StoreError> {
         match self.look() {
-            // Whoever only reads changes nothing about the file that it has found.
+            // A read-only store keeps the file it opened.
             Some(_) if self.shared.setup.to_read => {}
             // The file may have become writable; the connection would not notice.
             Some(Look::Same) if self.is_stuck_read_only() => self.reopen()?,
             Some(Look::Same) if !self.shared.only_read.load(Ordering::Relaxed) => {}
             Some(Look::SidecarLost) => self.reseat()?,
-            // What an opening for reading left out is made up for before anything is written.
+            // A read-only opening skipped steps that have to run before the first write.
             Some(Look::Same | Look::Gone | Look::Other) | None => {
                 self.let_go();
                 self.open()?;
@@ -135,17 +135,17 @@ impl Keeper {
         self.live.as_ref().is_some_and(|live| live.read_only && stuck(live))
     }
 
-    /// Whether the database that is open and its log still stand at the path.
+    /// Whether the open database and its WAL are still the files at the path.
     pub(crate) fn stands(&self) -> bool {
         matches!(self.look(), Some(Look::Same))
     }
 
-    /// The database that is open, whatever stands at the path by now.
+    /// The open database, even if another file is at the path by now.
     pub(crate) fn open_now(&self) -> Option<&Connection> {
         self.live.as_ref().map(|live| &live.db)
     }
 
-    /// Whether what was just committed is in the file that stands at the path.
+    /// Whether the last commit went into the file that is at the path now.
     pub(crate) fn holds(&mut self) -> Result<bool, StoreError> {
         match self.look() {
             Some(Look::Same) => Ok(true),
@@ -154,7 +154,7 @@ impl Keeper {
         }
     }
 
-    /// Deals with damage that a statement met: whatever stands at the path afterwards is sound.
+    /// Handles damage that a statement met: the file at the path is sound afterwards.
     pub(crate) fn repair(&mut self, why: &str) -> Result<(), StoreError> {
         // A file that was replaced under our feet reads like a damaged one.
         if self.shared.setup.to_read {
@@ -170,7 +170,7 @@ impl Keeper {
         self.ready().map(|_| ())
     }
 
-    /// The same for damage that a reader of this generation of connections met.
+    /// Handles damage that a reader of this generation met; does nothing if the file was reopened since.
     pub(crate) fn repair_for_reader(
         &mut self,
         why: &str,
@@ -182,7 +182,7 @@ impl Keeper {
         }
     }
 
-    /// Remembers the last number of the sequence, for a file that does not know it.
+    /// Remembers the last event sequence number, for a new file that does not have it.
     pub(crate) fn saw(&mut self, seq: u64) {
         self.last_seq = self.last_seq.max(seq);
     }
@@ -191,8 +191,8 @@ impl Keeper {
         self.live.as_ref().map(|live| live.standing.look(self.shared.path()))
     }
 
-    /// Closes all handles. If another file stands at the path, the log of the one that was open
-    /// must not be replayed onto it.
+    /// Closes all handles. If another file is at the path, the WAL of the one that was open must not
+    /// be replayed onto it.
     fn let_go(&mut self) {
         self.shared.pool.suspend();
         if let Some(live) = self.live.take() {
@@ -212,8 +212,8 @@ impl Keeper {
         }
     }
 
-    /// Opens what stands at the path, or a new database if nothing does. A damaged one is set
-    /// aside first.
+    /// Opens the database at the path, or creates one if there is none. A damaged one is moved aside
+    /// first.
     fn open(&mut self) -> Result<(), StoreError> {
         if !self.started && !self.shared.setup.to_read {
             self.clear_leftovers()?;
@@ -260,7 +260,7 @@ impl Keeper {
         done
     }
 
-    /// One attempt; `announce` runs what the runtime does after an opening.
+    /// One attempt; `announce` runs the runtime's `on_open` callback.
     fn try_open(&mut self, announce: bool) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let path = shared.path();
@@ -309,9 +309,9 @@ impl Keeper {
         let cache = BatchCache::new(&self.shared.facts);
         let tx = Tx::new(db, &cache, self.shared.now());
         if let Err(error) = self.on_opened(&tx, opened) {
-            // A fault of the database says more than what was made of it on the way.
+            // The database's own fault says more than the error that callers made of it.
             let fault = tx.take_fault().unwrap_or(StoreError::Io(error.message));
-            // The connection is dropped next, which rolls back whatever is left.
+            // The connection is dropped next, which rolls the transaction back.
             return Err(fault);
         }
         // There is no subscriber yet.
@@ -325,8 +325,8 @@ impl Keeper {
         Ok(effects)
     }
 
-    /// Begins the transaction of an opening. A command that may only want to read needs no lock for
-    /// writing, so that its first opening does without one while somebody else holds it.
+    /// Begins the transaction of an opening. A one-shot command may only want to read, so its first
+    /// opening continues without the write lock if another process holds it.
     fn begin(&self, db: &Connection, opened: Option<Opened>) -> Result<(), StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of_any(&error);
         let Setup { one_shot, to_read, busy, .. } = self.shared.setup;
@@ -381,8 +381,8 @@ impl Keeper {
         }
     }
 
-    /// The database is the same, but its log was removed or replaced: what the open log holds goes
-    /// into the database, and both start anew.
+    /// The database is the same file, but its WAL was removed or replaced: checkpoints the open WAL into
+    /// the database and reopens both.
     fn reseat(&mut self) -> Result<(), StoreError> {
         self.shared.pool.suspend();
         let moved = match &self.live {
@@ -411,7 +411,7 @@ impl Keeper {
         opened
     }
 
-    /// Puts a checked copy in the place of the database; says where the old one was saved.
+    /// Replaces the database with a checked copy. Returns where the old one was saved.
     pub(crate) fn swap(&mut self, copy: &Scratch) -> Result<PathBuf, OpError> {
         let busy = self.shared.setup.busy;
         let backups = self.shared.options.backups.clone();
@@ -424,7 +424,7 @@ impl Keeper {
         self.shared.pool.suspend();
         let path = self.shared.path().to_owned();
         if let Some(live) = self.live.take() {
-            // An empty log: no crash from here on can replay it onto the other database.
+            // With an empty WAL, a crash from here on cannot replay it onto the other database.
             if let Err(error) = connection::checkpoint(&live.db) {
                 self.shared.pool.resume(live.standing.database);
                 self.live = Some(live);
@@ -440,10 +440,10 @@ impl Keeper {
         Ok(saved)
     }
 
-    /// Rewrites the file so that nothing of what was removed is left in it, nor in its log.
+    /// Rewrites the file so that no deleted data remains in it or in its WAL.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
         self.ready()?;
-        // A reader's snapshot would keep the old log alive.
+        // A reader's snapshot would keep the old WAL alive.
         self.shared.pool.suspend();
         let Some(live) = &mut self.live else {
             return Err(StoreError::Io("it is closed".into()));
@@ -454,14 +454,14 @@ impl Keeper {
         done
     }
 
-    /// Checkpoints as decided and closes all handles.
+    /// Checkpoints if needed and closes all handles.
     pub(crate) fn close(&mut self) {
         self.shared.pool.close();
         let look = self.look();
         let Some(live) = self.live.take() else { return };
         if self.shared.only_read.load(Ordering::Relaxed) {
-            // Nothing was written, and a checkpoint would wait for the lock. An empty log that this look
-            // made goes again, unless somebody else has it open by now.
+            // Nothing was written, and a checkpoint would wait for the lock. If this opening created an
+            // empty WAL, it is deleted again, unless another process has it open by now.
             if self.shared.setup.to_read && !live.had_log {
                 connection::tidy_on_close(&live.db);
             }
@@ -475,7 +475,7 @@ impl Keeper {
                 if self.shared.setup.one_shot && small && look == Some(Look::Same) {
                     return;
                 }
-                // What a checkpoint does not get to stays in the log, which the next process reads.
+                // Pages that the checkpoint does not reach stay in the WAL, which the next process reads.
                 let whole = connection::checkpoint(&live.db).is_ok();
                 if whole && !self.shared.setup.one_shot {
                     connection::tidy_on_close(&live.db);
@@ -486,7 +486,7 @@ impl Keeper {
     }
 }
 
-/// Runs effects in memory. One that panics is a defect of its own and stops nobody else.
+/// Runs in-memory effects after the commit. If one panics, the others still run.
 pub(crate) fn run_effects(effects: Vec<Effect>) {
     for effect in effects {
         let _ = catch_unwind(AssertUnwindSafe(effect));

@@ -1,5 +1,5 @@
-//! Moves a log that has grown long into the database, on a thread and a connection of its own: the disk takes a
-//! fifth of a second for it, in which the writer goes on.
+//! WAL checkpointer: runs on its own thread and connection when the WAL has grown long. The disk takes a fifth of
+//! a second for it, during which the writer continues.
 
 use std::path::Path;
 use std::thread::{self, JoinHandle};
@@ -9,23 +9,24 @@ use rusqlite::Connection;
 
 use crate::connection::{self, Log};
 
-/// Times that what was written during a move is moved too, before the writer does the rest.
+/// How often the thread checkpoints the pages written meanwhile, before the writer does the rest.
 const PASSES: usize = 3;
 
 pub(crate) struct Mover {
-    /// Pages from which on a log is long.
+    /// Number of pages from which a WAL is long.
     long: u32,
     under_way: Option<JoinHandle<()>>,
 }
 
 impl Mover {
-    /// One that moves a log of so many pages.
+    /// Checkpoints a WAL that has at least this many pages.
     pub(crate) fn of(long: u32) -> Mover {
         Mover { long, under_way: None }
     }
 
-    /// Looks after the log, between two transactions of this connection. The little that was written while
-    /// the rest was moved is moved here, for a log begins anew only when nothing of it is left.
+    /// Checkpoints the WAL if it is long; called between two transactions of this connection. The few pages
+    /// written during the thread's checkpoint are moved here, because SQLite restarts the WAL only when it is
+    /// checkpointed completely.
     pub(crate) fn tend(&mut self, db: &Connection, path: &Path) {
         if self.is_under_way() {
             return;
@@ -35,7 +36,7 @@ impl Mover {
             self.finish();
         } else if self.under_way.is_some() {
             self.finish();
-            // If it fails, the log grows until the next time.
+            // If it fails, the WAL grows until the next time.
             let _ = connection::move_log(db);
         } else {
             let (path, few) = (path.to_owned(), self.long / 16);
@@ -48,16 +49,16 @@ impl Mover {
         self.under_way.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Waits until nothing is moved any more.
+    /// Waits for the running checkpoint, if any.
     pub(crate) fn finish(&mut self) {
         if let Some(thread) = self.under_way.take() {
-            // It cannot have failed in a way that matters: what it did not move is still in the log.
+            // A failure does no harm: the pages that it did not move are still in the WAL.
             let _ = thread.join();
         }
     }
 }
 
-/// Moves what is in the log until there is little that came meanwhile.
+/// Checkpoints until few pages are left that were written meanwhile.
 fn move_beside(path: &Path, few: u32) {
     let Ok(db) = connection::connect(path, limits::STORE_BUSY) else { return };
     for _ in 0..PASSES {

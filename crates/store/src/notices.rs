@@ -1,4 +1,4 @@
-//! Notices: what recovery did, in words, kept with the data so that the next process can say it.
+//! Notices: texts about what recovery did, stored in the database so that the next process can show them.
 
 use model::{OpError, limits, time};
 use rusqlite::{Connection, params};

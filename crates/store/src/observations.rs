@@ -1,8 +1,7 @@
-//! Observations in the store: kept in order, folded where they repeat, read back as one noun.
+//! Observations in the store: stored in order, with repeats folded, and read back as `model` types.
 //!
-//! Prompts and session summaries share the ids, so that what reads by id reads them too. Read on in
-//! `fold` (which repeats are one), `read` (rows to nouns), [`crate::recent`] and
-//! [`crate::history`].
+//! Prompts and session summaries share the id space, so reading by id returns them too. See also `fold`
+//! (folding of repeats), `read` (rows to observations), [`crate::recent`] and [`crate::history`].
 
 mod aggregate;
 pub(crate) mod fold;
@@ -28,7 +27,7 @@ pub use read::{
 };
 pub(crate) use read::{counts_of_session, draw};
 
-/// An observation that comes in.
+/// An observation to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct NewObservation<'a> {
     pub session: i64,
@@ -48,7 +47,7 @@ pub struct NewObservation<'a> {
     pub agent_id: Option<&'a str>,
 }
 
-/// What became of an observation that came in.
+/// The result of adding an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     New(i64),
@@ -146,7 +145,7 @@ fn metadata_text(new: &NewObservation<'_>) -> Option<String> {
     (!empty).then(|| value.to_string())
 }
 
-/// Keeps a text that somebody wants to find again.
+/// Stores a mark: a text that a user or agent wants to find again.
 pub fn mark(
     tx: &Tx<'_>,
     (session, project): (i64, i64),

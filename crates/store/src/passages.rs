@@ -1,9 +1,8 @@
-//! The full-text index: what is found of a document, as passages. [`crate::search`] reads it.
+//! The full-text index: documents are split into passages, which searches find. [`crate::search`] reads it.
 //!
-//! A write only notes which documents the index does not know yet. Their words follow in transactions
-//! of their own: when the writer has nothing else to do, and before a search
-//! ([`crate::Store::catch_up`]), so that no event waits for the index and every search has it whole.
-//! What is removed leaves the index at once.
+//! A write only notes which documents are unindexed. They are indexed in transactions of their own:
+//! when the writer is idle, and before a search ([`crate::Store::catch_up`]). So no event waits for
+//! the index, and a search finds it up to date. Deleted documents leave the index at once.
 
 use meaning::Vector;
 use model::event::Event;
@@ -92,7 +91,8 @@ fn forget_verdicts(tx: &Tx<'_>, doc: i64) {
     tx.after_commit(Box::new(move || catalogue.verdicts.forget(doc)));
 }
 
-/// The same for words that nobody is to find any more, not even until the index is brought up to date.
+/// Notes that a document has other words than before, and removes the old ones from the index at once,
+/// so that no search finds them until the document is indexed again.
 pub(crate) fn renewed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
     remove(tx, doc)?;
     add(tx, doc)
@@ -217,7 +217,7 @@ pub fn optimize(tx: &Tx<'_>) -> Result<bool, OpError> {
     tx.sql(|db| wiping(db, rewrite)).map(|()| true)
 }
 
-/// Does something so that what it leaves behind is unreadable too.
+/// Runs `work` with `secure_delete` on, so that SQLite overwrites the data that it deletes.
 fn wiping<T>(
     db: &Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -297,14 +297,14 @@ pub fn waiting(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
 }
 
-/// Whether there are passages of which it is not worked out what they mean although it should be.
+/// Whether passages lack their embedding although embeddings are enabled.
 pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT ?1 AND EXISTS (SELECT 1 FROM passages WHERE vector IS NULL)";
     let meaning = tx.facts().meaning;
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.cell(0)))
 }
 
-/// Whether there are postings that would be read sooner if they were packed.
+/// Whether some postings are not packed yet, which makes them slower to read.
 pub(crate) fn is_loose(rx: &Rx<'_>) -> Result<bool, OpError> {
     rx.sql(postings::is_loose)
 }
@@ -339,14 +339,14 @@ pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
     altered(tx)
 }
 
-/// Says that passages are others than whoever read them before believes.
+/// Marks the passages as changed, so that cached copies of them are read again.
 fn altered(tx: &Tx<'_>) -> Result<(), OpError> {
     const ALTERED: &str = "INSERT INTO passage_changes (id, count) VALUES (1, 1) \
          ON CONFLICT DO UPDATE SET count = count + 1";
     tx.sql(|db| db.prepare_cached(ALTERED)?.execute([]).map(drop))
 }
 
-/// Says that the records of one project belong to another.
+/// Assigns the passages of one project to another.
 pub(crate) fn merged(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     const MERGE_INTO: &str = "UPDATE passages SET project = ?2 WHERE project = ?1";
     tx.sql(|db| db.execute(MERGE_INTO, [from, into]))?;
@@ -362,32 +362,31 @@ pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
     altered(tx)
 }
 
-/// Does a part of what the index is behind with, what passages mean included, and says whether there is
-/// more.
+/// Indexes a batch of unindexed documents, or else computes a batch of missing embeddings. Returns whether
+/// there is more to do.
 pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(index(tx)? || (tx.facts().meaning && work_out(tx)?))
 }
 
-/// Does a part of all that is to be done to the index when there is time for it.
+/// One step of the index's background work.
 pub(crate) fn go_on(tx: &Tx<'_>) -> Result<(), OpError> {
     if !catch_up(tx)? {
-        // What leaves the blocks may be what is to be purged later.
+        // Data that packing removes from a block may be purged later, so it must not remain in the file.
         let more = tx.sql(|db| wiping(db, postings::pack))?;
         tx.defer(|index: &mut IndexState| index.is_loose = Some(more));
     }
     Ok(())
 }
 
-/// The documents that the index does not know yet, the newest first: who cannot wait for it has to look
-/// through them.
+/// The unindexed documents, the newest first. A search that cannot wait for the index scans their
+/// texts.
 pub(crate) fn unindexed(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     const NEWEST: &str = "SELECT doc FROM unindexed ORDER BY doc DESC LIMIT ?1";
     let most = limits::UNINDEXED_MAX;
     rx.sql(|db| db.prepare_cached(NEWEST)?.query_map([most], |row| row.cell(0))?.collect())
 }
 
-/// Puts documents into the index that it does not know yet, as many as are done in one go. Says whether
-/// there are more.
+/// Indexes a batch of unindexed documents. Returns whether there are more.
 pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
     let most = limits::INDEX_BATCH;
     let waiting: Vec<(i64, bool)> = tx.sql(|db| {
@@ -429,7 +428,8 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(more)
 }
 
-/// Works out what passages mean of which that is not known, because it was turned off when they came.
+/// Computes a batch of missing embeddings, for passages indexed while embeddings were disabled. Returns whether
+/// there are more.
 fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
     const BARE: &str =
         "SELECT DISTINCT doc FROM passages WHERE vector IS NULL ORDER BY doc LIMIT ?1";
@@ -462,14 +462,14 @@ fn work_out(tx: &Tx<'_>) -> Result<bool, OpError> {
         tx.after_commit(Box::new(move || catalogue.learn(&known)));
     }
     if !more {
-        // Whoever read passages from a snapshot of before has to read them again, once.
+        // A passage catalogue that was read from an earlier snapshot has to be read again, once.
         altered(tx)?;
         tx.defer(|index: &mut IndexState| index.is_worked_out = true);
     }
     Ok(more)
 }
 
-/// What a passage means, as it is kept; nothing for one that has no words.
+/// The stored form of a passage's embedding; empty for a passage without words.
 fn kept(vector: Option<&Vector>) -> Vec<u8> {
     vector.map(|vector| vector.to_bytes().to_vec()).unwrap_or_default()
 }

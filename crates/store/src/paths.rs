@@ -65,8 +65,8 @@ pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpErro
     Ok(id)
 }
 
-/// The paths that this text may mean to who asks about these projects: exactly that path or that path below
-/// a root of theirs, and the same below their other roots, as directories are moved; else all paths that end
+/// The paths that this text may mean in a query about these projects: that exact path, and that path below each
+/// of their roots, since directories are moved; if there is none and the text is relative, all paths that end
 /// in it.
 pub(crate) fn matching(
     rx: &Rx<'_>,

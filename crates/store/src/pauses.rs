@@ -1,5 +1,5 @@
-//! Pauses in the store: where nothing is captured for a while. They are also noted beside the database, for
-//! hooks that find no daemon: what they leave in the spool is on the disk.
+//! Pauses in the store: projects in which nothing is captured for a while. They are also written to a file beside
+//! the database, for hooks that find no daemon, which must not spool paused events to the disk.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::files::Scratch;
 use crate::projects;
 use crate::tx::{Rx, Tx};
 
-/// Stands for everywhere; no project has this id.
+/// The id for a pause of all projects; no project has this id.
 const EVERYWHERE: i64 = 0;
 const COLUMNS: &str = "SELECT project, until FROM pauses WHERE (until IS NULL OR until > ?1)";
 
@@ -46,7 +46,7 @@ impl Aggregate for PauseRows {
     }
 }
 
-/// Whether there is any pause at all, once a write of the group has looked.
+/// Whether there is any pause at all, cached for a group of writes.
 #[derive(Default)]
 struct AnyPause(Cell<Option<bool>>);
 
@@ -78,7 +78,7 @@ pub fn end(tx: &Tx<'_>, project: Option<i64>) -> Result<bool, OpError> {
     tx.sql(|db| Ok(db.execute("DELETE FROM pauses WHERE project = ?1", [project])? == 1))
 }
 
-/// Carries the pause of a project over to another; of two the one that ends later holds.
+/// Copies the pause of a project to another; if both have one, the later end applies.
 pub(crate) fn carry_over(tx: &Tx<'_>, from: i64, to: i64) -> Result<(), OpError> {
     const CARRY: &str = "INSERT INTO pauses (project, until) \
          SELECT ?2, until FROM pauses WHERE project = ?1 \
@@ -89,7 +89,7 @@ pub(crate) fn carry_over(tx: &Tx<'_>, from: i64, to: i64) -> Result<(), OpError>
     tx.sql(|db| db.execute(CARRY, [from, to]).map(drop))
 }
 
-/// Removes the note before a pause changes. One that stayed would let hooks drop what is to be kept.
+/// Deletes the pause file before a pause changes: a stale one would make hooks drop events that are to be stored.
 fn forget_note(tx: &Tx<'_>) -> Result<(), OpError> {
     let file = paused_beside(&tx.facts().database);
     match fs::remove_file(&file) {
@@ -102,18 +102,19 @@ fn forget_note(tx: &Tx<'_>) -> Result<(), OpError> {
     }
 }
 
-/// What is known of pauses is not so any more, or what leads to a paused project.
+/// Marks pauses, or the aliases of a paused project, as changed: drops the cached state, and the pause file is
+/// written again after the commit.
 pub(crate) fn changed(tx: &Tx<'_>) {
     tx.cached::<AnyPause>().0.set(None);
     tx.defer(|changed: &mut PausesChanged| changed.0 = true);
 }
 
-/// What hooks have to know; nothing if there is no pause.
+/// The content of the pause file; `None` without any pause.
 fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
     if !any(tx)? {
         return Ok(None);
     }
-    // One that is over holds at no time that is still to come.
+    // Expired pauses do no harm: hooks check the end of each.
     let pauses = list(tx, i64::MIN)?;
     let aliases = match pauses.iter().any(|pause| pause.project.is_some()) {
         true => projects::leads(tx)?,
@@ -122,7 +123,7 @@ fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
     Ok(Some(Pauses { pauses, aliases }))
 }
 
-/// Notes the pauses in this file. Where that cannot be done, what is paused is dropped when it is taken in.
+/// Writes the pause file. If that fails, events of paused projects are dropped when they are ingested.
 fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
     let Some(pauses) = pauses else { return fs::remove_file(file) };
     let new = Scratch::beside(file, "new");
@@ -132,13 +133,13 @@ fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
     fs::rename(&new.0, file)
 }
 
-/// The pauses that hold now.
+/// The pauses in force now.
 pub fn list(rx: &Rx<'_>, now: i64) -> Result<Vec<Pause>, OpError> {
     rx.sql(|db| db.prepare_cached(COLUMNS)?.query_map([now], read)?.collect())
 }
 
-/// Whether there is any pause, which is asked with every event and hardly ever so. One that is over
-/// still counts.
+/// Whether there is any pause, expired ones included. This is checked for every event, and there is
+/// hardly ever one.
 pub fn any(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM pauses)";
     let AnyPause(known) = &*tx.cached::<AnyPause>();
@@ -148,7 +149,7 @@ pub fn any(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(known.get().unwrap_or_default())
 }
 
-/// Whether nothing is captured now in this project, or anywhere.
+/// Whether capture is paused now, in this project or everywhere.
 pub fn holds(rx: &Rx<'_>, project: Option<i64>, now: i64) -> Result<bool, OpError> {
     Ok(list(rx, now)?.iter().any(|pause| pause.holds(project, now)))
 }

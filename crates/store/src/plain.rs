@@ -1,4 +1,4 @@
-//! What anybody gets from SQLite without a recipe: any of the words, whole texts, stems and BM25. `eval`
+//! The baseline that plain SQLite FTS5 gives: any of the words, whole texts, stems and BM25. `eval`
 //! measures search against it.
 
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Plain {
         added().map_err(failed)
     }
 
-    /// The numbers of the texts that have any of the words, small ones left out, best first.
+    /// The numbers of the texts that have any of the words, stop words left out, best first.
     pub fn find(&self, typed: &str, limit: usize) -> Result<Vec<i64>, OpError> {
         let said = words::words(typed).map(|(_, word)| word.to_lowercase());
         let mut asked: Vec<String> =

@@ -41,7 +41,7 @@ enum Phase {
     Closed,
 }
 
-/// Why there is no reader.
+/// The reason why no reader could be had.
 pub(crate) enum NoReader {
     /// The file at the path is not the one that is open: the writer has to look.
     Stale,
@@ -69,7 +69,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a free reader of the file that stands at the path.
+    /// Waits for a free reader of the file at the path.
     pub(crate) fn checkout(&self) -> Result<Reader<'_>, NoReader> {
         let deadline = Instant::now() + limits::OP_DEADLINE;
         let mut state = self.lock();
@@ -101,13 +101,13 @@ impl Pool {
         }
     }
 
-    /// Closes all readers, those in use after a moment in which their statements are interrupted,
-    /// and lets new ones wait.
+    /// Closes all readers and makes new ones wait. The statements of readers in use are interrupted,
+    /// and they are closed when they are returned.
     pub(crate) fn suspend(&self) {
         self.close_all(Phase::Suspended);
     }
 
-    /// Lets readers go on with this file, and says which generation of readers that is.
+    /// Lets readers continue with this file. Returns their generation.
     pub(crate) fn resume(&self, file: FileId) -> u64 {
         let mut state = self.lock();
         state.phase = Phase::Open(file);
@@ -120,7 +120,7 @@ impl Pool {
         self.lock().generation
     }
 
-    /// Says that there is no database to read; a reader has to ask the writer for one.
+    /// Marks the database as lost; a reader has to ask the writer to open one.
     pub(crate) fn lose(&self) {
         self.lock().phase = Phase::Lost;
         self.changed.notify_all();
@@ -151,7 +151,7 @@ impl Pool {
     }
 }
 
-/// A read connection that goes back when it is dropped.
+/// A read connection that returns to the pool when it is dropped.
 pub(crate) struct Reader<'a> {
     pool: &'a Pool,
     connection: Option<Connection>,
@@ -191,7 +191,7 @@ impl Drop for Reader<'_> {
         let current = state.generation == self.generation;
         match connection {
             Some(db) if current => state.idle.push(db),
-            // An old connection is closed before the pool is told that it is back.
+            // An outdated connection is closed before its ticket is returned to the pool.
             other => drop(other),
         }
         state.out.remove(&self.ticket);

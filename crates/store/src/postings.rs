@@ -2,9 +2,9 @@
 //! words is answered by adding up, exactly and in the time that it takes to read a few short blobs
 //! ([`index::postings`]).
 //!
-//! What is written stands block by block, so that new passages change few pages. In a large store most of
-//! the time of a search would go into finding a stem in one block after the other: when nothing can be
-//! added to several blocks any more, they become a pack, in which a stem has one row.
+//! Postings are written in blocks, so that new passages change few pages. In a large store a search would
+//! spend most of its time looking a stem up in one block after the other. So full blocks are merged into a
+//! pack, in which a stem has one row.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ const PUT_PACK: &str = "INSERT INTO packed_postings (pack, term, entries) VALUES
      ON CONFLICT (pack, term) DO UPDATE SET entries = excluded.entries";
 const REMOVE_PACK: &str = "DELETE FROM packed_postings WHERE pack = ?1 AND term = ?2";
 
-/// What is about to be written: for each block and stem the places of passages, in order.
+/// Postings to be written: for each block and stem the places of passages, in order.
 #[derive(Default)]
 pub(crate) struct Batch(BTreeMap<(usize, String), Vec<(u16, u8)>>);
 
@@ -155,7 +155,7 @@ impl Layout {
         sections
     }
 
-    /// The blobs of a stem with their blocks, in the order of these.
+    /// The posting lists of a stem with their blocks, ordered by block.
     pub(crate) fn of_term(&self, db: &Connection, term: &str) -> rusqlite::Result<TermLists> {
         let mut lists = Vec::new();
         for section in self.sections() {
@@ -164,7 +164,7 @@ impl Layout {
         Ok(TermLists { division: DIVISION, lists })
     }
 
-    /// The same for all stems that are not before one and before another.
+    /// The posting lists of all stems in a half-open range, ordered by block.
     pub(crate) fn of_range(
         &self,
         db: &Connection,
@@ -183,7 +183,7 @@ impl Layout {
 }
 
 impl Section {
-    /// The first passage behind it.
+    /// The first passage after it.
     pub(crate) fn end(self) -> usize {
         match self {
             Section::Pack(pack) => pack.saturating_add(1).saturating_mul(PACK * BLOCK),
@@ -191,7 +191,7 @@ impl Section {
         }
     }
 
-    /// Calls back with the blobs of a stem and their blocks.
+    /// Calls `each` with the posting lists of a stem and their blocks.
     pub(crate) fn of_term(
         self,
         db: &Connection,
@@ -215,8 +215,8 @@ impl Section {
         Ok(())
     }
 
-    /// The same for all stems that are not before one and before another, each with its stem, until it is
-    /// said that it is enough.
+    /// Calls `each` with the posting lists of all stems in a half-open range, with their stems and blocks,
+    /// until it returns false.
     pub(crate) fn of_range(
         self,
         db: &Connection,
@@ -250,13 +250,13 @@ impl Section {
     }
 }
 
-/// The first block that has something which is not packed.
+/// The first block that is not packed.
 fn first_loose(db: &Connection) -> rusqlite::Result<Option<usize>> {
     const FIRST: &str = "SELECT min(block) FROM postings WHERE block >= 0";
     db.prepare_cached(FIRST)?.query_row([], |row| row.cell(0))
 }
 
-/// The pack that is to be made next: all of its blocks are full.
+/// The next pack to build: all of its blocks are full.
 fn next_pack(db: &Connection) -> rusqlite::Result<Option<usize>> {
     const LAST: &str = "SELECT coalesce(max(id), 0) FROM passages";
     let Some(pack) = first_loose(db)?.map(|block| block / PACK) else { return Ok(None) };

@@ -179,7 +179,7 @@ fn insert(tx: &Tx<'_>, key: String, facts: &ProjectFacts, now: i64) -> Result<Pr
     Ok(Project { id, key, name, root: facts.root.clone() })
 }
 
-/// Makes the value lead to the project unless it leads somewhere; says whether it is new.
+/// Makes the value an alias of the project unless it is one of any project. Returns whether it is new.
 fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
     if alias_of(tx, value)?.is_some() {
         return Ok(false);
@@ -188,7 +188,7 @@ fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
     Ok(true)
 }
 
-/// What was found by aliases may be found otherwise from now on.
+/// Drops cached alias lookups, because an alias changes.
 fn forget_found(tx: &Tx<'_>) {
     tx.forget_cached();
     pauses::changed(tx);
@@ -304,7 +304,7 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     Ok(all.filter(|project| project.name == text).collect())
 }
 
-/// All projects, those with the latest events first, and when those were. Nothing is counted.
+/// All projects, those with the latest events first, and the times of these. Nothing is counted.
 pub fn latest(rx: &Rx<'_>) -> Result<Vec<(Project, Option<i64>)>, OpError> {
     const LATEST: &str = "SELECT id, key, name, root, \
            (SELECT max(last_at) FROM sessions WHERE project = p.id) AS last_at \
@@ -315,12 +315,12 @@ pub fn latest(rx: &Rx<'_>) -> Result<Vec<(Project, Option<i64>)>, OpError> {
     })
 }
 
-/// The same with how much is kept of each.
+/// All projects with the counts of their records, those with the latest events first.
 pub fn list(rx: &Rx<'_>) -> Result<Vec<ProjectOverview>, OpError> {
     latest(rx)?.into_iter().map(|(project, last_at)| overview(rx, project, last_at)).collect()
 }
 
-/// A project and how much is kept of it.
+/// A project with the counts of its records.
 pub fn overview(
     rx: &Rx<'_>,
     project: Project,

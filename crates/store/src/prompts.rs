@@ -1,4 +1,4 @@
-//! Prompts in the store: what the user said, and how many actions followed.
+//! Prompts in the store: their texts, and how many actions followed each.
 
 mod aggregate;
 
@@ -70,7 +70,7 @@ pub(crate) const NEWEST: &str = "SELECT id, agent_prompt_id, at FROM prompts \
 pub(crate) const INTENTS: &str = "SELECT q.id, q.at FROM prompts q WHERE q.project = ?1 \
      AND q.at < ?2 AND q.actions > 0 AND q.source = 'user' ORDER BY q.at DESC, q.id DESC LIMIT ?3";
 
-/// Keeps a prompt and says under which id. The same prompt of the agent is kept once.
+/// Stores a prompt and returns its id. A prompt that the agent reports again is stored once.
 pub fn add(tx: &Tx<'_>, prompt: &NewPrompt<'_>) -> Result<i64, OpError> {
     const ADD: &str = "INSERT INTO prompts \
          (id, session, project, at, source, source_event, content, agent_prompt_id) \
@@ -312,7 +312,7 @@ pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(RECOUNT)?.execute([id])).map(drop)
 }
 
-/// Removes a prompt; what it caused stays, without a cause.
+/// Deletes a prompt; the observations it caused stay, without a prompt.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     tx.cached::<NewestPrompts>().0.borrow_mut().clear();
     passages::remove(tx, id)?;

@@ -1,8 +1,8 @@
-//! Forgetting on purpose: what matches a filter goes, with everything that would still tell of it.
+//! Purge: deletes the records that match a filter, with every other row that repeats their text.
 //!
-//! A prompt is a record like any other here. What loses all it stood for goes too: a prompt whose
-//! actions are gone, a session of which nothing is left. Summaries are drawn anew from what stays.
-//! Pins do not protect. The file keeps no trace after [`crate::Store::compact`].
+//! Prompts are records too. A prompt is also deleted if all its actions are, and a session if none of
+//! its records is left. Summaries are rebuilt from the remaining records. Pins do not protect. The file
+//! keeps no trace after [`crate::Store::compact`].
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{literal, observations, passages, projects, receipts, scrub, sessions};
 
-/// What is to go: all of this has to hold. A filter without any condition matches nothing.
+/// Which records to delete: all conditions have to hold. A filter without any condition matches nothing.
 #[derive(Clone, Debug, Default)]
 pub struct PurgeFilter {
     pub projects: Option<Vec<i64>>,
@@ -24,7 +24,7 @@ pub struct PurgeFilter {
     /// Records, for example those that a search found.
     pub ids: Option<Vec<i64>>,
     pub kind: Option<RecordType>,
-    /// Milliseconds since 1970; what happened earlier.
+    /// Records before this time, in milliseconds since 1970.
     pub before: Option<i64>,
     /// The literal text that the records were found by, if any. Receipts and stored answers that contain it are
     /// deleted too.
@@ -55,15 +55,15 @@ impl PurgeFilter {
     }
 }
 
-/// What goes, or went.
+/// The rows that a purge deletes, or has deleted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Purged {
-    /// How many records go, by the name of their aggregate.
+    /// How many records are deleted, by the name of their aggregate.
     pub records: Vec<(&'static str, usize)>,
     pub sessions: usize,
-    /// Sessions whose summary is drawn anew.
+    /// Sessions whose summary is rebuilt.
     pub summaries: usize,
-    /// Projects that are forgotten with all their names.
+    /// Projects that are deleted with all their names.
     pub projects: usize,
     /// Receipts, stored answers, notices and names of events with the literal text.
     pub notes: usize,
@@ -78,14 +78,14 @@ impl Purged {
         records + self.sessions + self.summaries + self.projects + self.notes == 0
     }
 
-    /// How many records of an aggregate go.
+    /// How many records of an aggregate are deleted.
     pub fn count(&self, aggregate: &str) -> usize {
         let found = self.records.iter().find(|(name, _)| *name == aggregate);
         found.map_or(0, |(_, count)| *count)
     }
 }
 
-/// The rows that go.
+/// The ids of the rows to delete, and of the sessions to summarise again.
 #[derive(Default)]
 struct Plan {
     records: Removal,
@@ -99,13 +99,13 @@ const CONDITIONS: &str = "(?1 IS NULL OR project IN (SELECT value FROM json_each
      AND (?3 IS NULL OR id IN (SELECT value FROM json_each(?3))) \
      AND (?4 IS NULL OR at < ?4) AND (?5 IS NULL OR kind = ?5)";
 
-/// What a purge with this filter would remove.
+/// Counts the rows that a purge with this filter would delete.
 pub fn plan(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(rx, filter)?;
     tell(rx, &plan, filter)
 }
 
-/// Removes what matches.
+/// Deletes the records that match.
 pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(tx, filter)?;
     let mut purged = tell(tx, &plan, filter)?;
@@ -123,7 +123,7 @@ pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     Ok(purged)
 }
 
-/// Whether SQLite overwrites what it removes.
+/// Switches `secure_delete`: SQLite overwrites the data that it deletes.
 fn secure(tx: &Tx<'_>, on: bool) -> Result<(), OpError> {
     tx.sql(|db| db.pragma_update(None, "secure_delete", on))
 }
@@ -238,7 +238,7 @@ fn records_of(rx: &Rx<'_>, session: i64) -> Result<u64, OpError> {
         .sum()
 }
 
-/// Children go before their parents.
+/// Deletes children before their parents.
 fn remove(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
     let told = plan.sessions.iter().chain(&plan.summaries).copied();
     passages::ensure_posted(tx, &plan.records.all().chain(told).collect::<Vec<_>>())?;

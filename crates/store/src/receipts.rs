@@ -1,4 +1,4 @@
-//! Receipts in the store: what was told to an agent, why, at what cost, and whether it was used.
+//! Receipts in the store: which entries were delivered to an agent, why, at what cost, and whether it used them.
 
 use model::OpError;
 use rusqlite::{OptionalExtension, Row, params};
@@ -42,24 +42,24 @@ impl Aggregate for Receipts {
     }
 }
 
-/// One thing that was told.
+/// One delivered entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub id: i64,
     /// The agent's own id of the session.
     pub session_id: String,
-    /// Milliseconds since 1970, UTC; what was told at once has the same time.
+    /// Milliseconds since 1970, UTC; entries of one delivery have the same time.
     pub at: i64,
     /// The entry it came from.
     pub path: String,
-    /// Changes when what the entry says changes.
+    /// Changes when the content of the entry changes.
     pub stamp: i64,
     pub reason: String,
     pub tokens: u64,
     pub used: bool,
 }
 
-/// One thing that is about to be told.
+/// An entry that is about to be delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReceipt<'a> {
     pub session: i64,
@@ -70,7 +70,7 @@ pub struct NewReceipt<'a> {
     pub tokens: u64,
 }
 
-/// When an entry was last told to a session, and as what.
+/// When an entry was last delivered to a session, and the stamp of its content then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivered {
     pub stamp: i64,
@@ -91,7 +91,7 @@ pub fn add(tx: &Tx<'_>, new: &NewReceipt<'_>) -> Result<i64, OpError> {
     })
 }
 
-/// What the host still has of this entry, if it was told.
+/// The last delivery of this entry that is still in the host's context, if any.
 pub fn delivered(rx: &Rx<'_>, session: i64, path: &str) -> Result<Option<Delivered>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(DELIVERED)?;
@@ -100,9 +100,9 @@ pub fn delivered(rx: &Rx<'_>, session: i64, path: &str) -> Result<Option<Deliver
     })
 }
 
-/// How often entries of a scheme were told to a session since this time.
+/// How often entries of a scheme were delivered to a session since this time.
 pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64, OpError> {
-    // All paths that begin so; `0` is the character after `/`.
+    // The range of all paths with this prefix; `0` is the character after `/`.
     let (from, to) = (format!("{scheme}://"), format!("{scheme}:/0"));
     rx.sql(|db| {
         db.prepare_cached(COUNT)?.query_row(params![session, from, to, since], |row| row.cell(0))
@@ -141,13 +141,13 @@ pub(crate) fn forget(
     tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![scheme, json_ids(ids)]).map(drop))
 }
 
-/// Notes that the agent made use of an entry it was told; says whether it was told it at all.
+/// Marks an entry as used by the agent. Returns whether it was delivered at all.
 pub fn mark_used(tx: &Tx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
     const USED: &str = "UPDATE receipts SET used = 1 WHERE session = ?1 AND path = ?2";
     tx.sql(|db| Ok(db.prepare_cached(USED)?.execute(params![session, path])? > 0))
 }
 
-/// The host has dropped what it was told: everything may be told again.
+/// The host has dropped its context: every entry may be delivered again.
 pub fn reset(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
     const RESET: &str = "UPDATE receipts SET current = 0 WHERE session = ?1 AND current";
     tx.sql(|db| db.prepare_cached(RESET)?.execute([session]).map(drop))

@@ -1,9 +1,9 @@
-//! What is recent and worth most: the best observations by a score that falls with age.
+//! The best recent observations, by a score that falls with age.
 //!
-//! Of one project and one kind, the newer is always the better one, and none is better than one that
-//! happened when its project was last active. So a kind is looked at only when it is its turn by that,
-//! and its next observation after the one before it was taken: the cost grows neither with the store nor,
-//! but for a look at each, with the projects.
+//! Within one project and kind, a newer observation never scores below an older one, and none scores above
+//! the time when its project was last active. So a heap holds one head per project and kind, first with that
+//! upper bound as its score. A head's observation is read when the head reaches the top, and replaced by the
+//! next one when it is taken. The cost does not grow with the store, and each project costs one lookup.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,7 +18,7 @@ use crate::observations::read;
 use crate::projects;
 use crate::tx::Rx;
 
-/// What is asked for.
+/// Which observations are wanted, and their score.
 pub struct RecentQuery<'a> {
     /// None for all projects.
     pub projects: Option<&'a [i64]>,
@@ -30,14 +30,14 @@ pub struct RecentQuery<'a> {
     pub score: &'a dyn Fn(i64, ObsType, i64) -> f64,
 }
 
-/// What the caller makes of an observation.
+/// Whether the caller wants another observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     GoOn,
     Enough,
 }
 
-/// The next observation of one project and one kind, or how good it is at best.
+/// The next observation of one project and one kind, or the upper bound of its score.
 struct Head {
     score: f64,
     /// [`UNSEEN`] if it is still to be looked up.
@@ -67,7 +67,8 @@ impl PartialEq for Head {
 
 impl Eq for Head {}
 
-/// Among equals it comes first: what is found may be as good.
+/// The id of a head that is not looked up yet. Among equal scores it sorts first, because its observation may
+/// have that score and be newer.
 const UNSEEN: i64 = i64::MAX;
 
 pub(crate) const LAST_ACTIVE: &str = "SELECT max(last_at) FROM sessions WHERE project = ?1";
@@ -76,8 +77,8 @@ pub(crate) const NEXT: &str = "SELECT id, at FROM observations WHERE project = ?
 pub(crate) const NEXT_KIND: &str = "SELECT kind FROM observations WHERE project = ?1 AND kind > ?2 \
      ORDER BY kind LIMIT 1";
 
-/// Hands out observations, the best first and the newer first among equals, until the caller has
-/// enough or [`limits::RECENT_ROWS_MAX`] were looked at.
+/// Passes observations to `take`, the best first and the newer first among equals, until the caller has
+/// enough or [`limits::RECENT_ROWS_MAX`] were read.
 pub fn best(
     rx: &Rx<'_>,
     query: &RecentQuery<'_>,
@@ -111,12 +112,12 @@ pub fn best(
     Ok(())
 }
 
-/// When something last happened in a project: nothing of it is newer.
+/// The time of a project's last activity: none of its observations is newer.
 fn last_active(rx: &Rx<'_>, project: i64) -> Result<Option<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(LAST_ACTIVE)?.query_row([project], |row| row.cell(0)))
 }
 
-/// The newest of its kind before this place in the order.
+/// The newest observation of this project and kind before this time and id.
 fn next(
     rx: &Rx<'_>,
     query: &RecentQuery<'_>,

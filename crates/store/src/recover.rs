@@ -23,8 +23,9 @@ use crate::files::{self, Scratch};
 use crate::notices;
 use crate::references;
 
-/// Ids between two that cannot be read among which nothing is looked for any more, and how often it is tried.
+/// A range of ids between two unreadable rows is not searched further if it is this small.
 const GAP_MIN: i64 = 4;
+/// Ranges that are read at most; after that, none is split any more.
 const TRIES_MAX: u32 = 20_000;
 
 /// The page size of our databases, which is SQLite's default.
@@ -186,8 +187,8 @@ fn tables(db: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
         .collect()
 }
 
-/// Copies the rows of a table that can be read. Where one cannot, the table is read from the other end down to
-/// there, and what is left in between in halves, until these are too small: several pages may be damaged.
+/// Copies the readable rows of a table. At an unreadable row, the range is read from its other end. The rest, between
+/// two unreadable rows, is split in halves until these are too small, because several pages may be damaged.
 fn copy_table(
     old: &Connection,
     new: &Connection,
@@ -198,7 +199,7 @@ fn copy_table(
     let marks = vec!["?"; columns.len()].join(", ");
     let insert =
         new.prepare(&format!("INSERT OR IGNORE INTO \"{table}\" ({list}) VALUES ({marks})"))?;
-    // NOT INDEXED: the order of the rows themselves, so that a damaged index is of no account.
+    // NOT INDEXED: rows are read in rowid order from the table itself, so a damaged index does not matter.
     let select = |order: &str| {
         let rows = format!("SELECT rowid, {list} FROM \"{table}\" NOT INDEXED");
         old.prepare(&format!("{rows} WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid{order}"))
@@ -211,7 +212,7 @@ fn copy_table(
         tried += 1;
         let Some(low) = rescue.read(End::Low, low, high)? else { continue };
         let Some(high) = rescue.read(End::High, low, high)? else { continue };
-        // The damage is at both ends; what is sound may be between them.
+        // Both ends are damaged; sound rows may be between them.
         if high.saturating_sub(low) > GAP_MIN && tried < TRIES_MAX {
             let middle = low.midpoint(high);
             left.extend([(low, middle), (middle + 1, high)]);

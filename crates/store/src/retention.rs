@@ -1,6 +1,6 @@
-//! Retention: what is older than its kind is kept goes, a little at a time; what is pinned stays.
+//! Retention: deletes records past their type's age limit, in small batches; pinned records are exempt.
 //!
-//! Summaries are not drawn anew here: they are what is left of a session whose details are gone.
+//! Summaries are not rebuilt here: they are what remains of a session whose details are deleted.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ impl Aggregate for Sweeps {
     }
 }
 
-/// How long what is kept.
+/// The age limits and the size limit.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     /// Days by kind where they differ from their defaults; 0 for ever.
@@ -63,17 +63,17 @@ pub fn sweeps(rx: &Rx<'_>, limit: usize) -> Result<Vec<Sweep>, OpError> {
     })
 }
 
-/// What a sweep removed.
+/// The records that a sweep deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
-    /// Numbers of removed records by the word for their kind.
+    /// Counts of deleted records by kind.
     pub by_kind: Vec<(&'static str, u64)>,
-    /// Whether nothing is left that should go.
+    /// Whether no expired record is left.
     pub finished: bool,
 }
 
 impl Swept {
-    /// Adds what a sweep removed that went on after this one.
+    /// Adds the counts of a sweep that continued this one.
     pub fn add(&mut self, next: Swept) {
         for (kind, count) in next.by_kind {
             self.note(kind, count);
@@ -94,8 +94,8 @@ impl Swept {
     }
 }
 
-/// Whether it is time for a sweep: the last one is an hour ago, or a minute if it did not finish. A
-/// store that has much to remove is not to spend all its time on it.
+/// Whether a sweep is due: the last one is an hour ago, or a minute if it did not finish, so that a store
+/// with many expired records does not spend all its time on them.
 pub fn is_due(rx: &Rx<'_>, now: i64) -> Result<bool, OpError> {
     let Some(last) = sweeps(rx, 1)?.pop() else { return Ok(true) };
     let wait = if last.finished { limits::SWEEP_EVERY_MS } else { limits::SWEEP_AGAIN_MS };
@@ -109,7 +109,7 @@ pub fn clock(rx: &Rx<'_>) -> Result<i64, OpError> {
     rx.sql(|db| db.prepare_cached(CLOCK)?.query_row([], |row| row.cell(0)))
 }
 
-/// Removes what is too old, until nothing is or the time is used up.
+/// Deletes expired records and those over the size limit, until none is left or the time is used up.
 pub fn sweep(tx: &Tx<'_>, rules: &Rules, now: i64, budget: Duration) -> Result<Swept, OpError> {
     let deadline = Instant::now() + budget;
     let mut swept = Swept::default();

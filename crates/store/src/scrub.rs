@@ -1,8 +1,8 @@
-//! Going over what is kept, so that it can be redacted again when the rules have learned: records,
-//! projects with all their names, and the directories where sessions were seen.
+//! Reads the stored texts again, to redact them when there are new rules: records, projects with all
+//! their names, and the directories of sessions.
 //!
-//! Summaries are not gone over: they are drawn anew from what they stand for. What a text said before
-//! leaves the file with [`crate::passages::optimize`] and [`crate::Store::compact`].
+//! Summaries are not read: they are rebuilt from their records. The old text leaves the file with
+//! [`crate::passages::optimize`] and [`crate::Store::compact`].
 
 use model::OpError;
 use model::entry::EntryPath;

@@ -48,7 +48,7 @@ pub struct Sighting<'a> {
     /// The agent's own id of the session.
     pub name: &'a str,
     pub agent: &'a str,
-    /// Where it stands, if this is the first time it is seen.
+    /// Its project, if this is the first time it is seen.
     pub project: i64,
     pub root: Option<&'a str>,
     pub at: i64,
@@ -56,11 +56,11 @@ pub struct Sighting<'a> {
     pub starts: bool,
 }
 
-/// Whose session it is that holds the marks of who is in none: it is no conversation, and is found only
-/// by its name.
+/// The agent name of the session that holds a project's marks made outside any session. It is not a
+/// conversation and is found only by its name.
 pub const OF_MARKS: &str = "rekindle";
 
-/// What a sighting came to.
+/// The result of a sighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub id: i64,
@@ -325,7 +325,7 @@ pub fn list(
     found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
 }
 
-/// Draws the summary and the signature anew from what is there. Doing so twice changes nothing.
+/// Rebuilds the summary and the signature from the session's records. Idempotent.
 pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     let intent = prompts::intent(tx, id)?;
     let mut summary = Summary::new(intent.as_deref().unwrap_or_default());
@@ -333,7 +333,7 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     if let Some(session) = by_id(tx, id)? {
         summary.next_steps = open_ends::of_session(tx, &session)?.next_steps();
     }
-    // Of a session in which nothing was said or done there is nothing to say.
+    // A session without prompts and actions has no summary.
     let anything = intent.is_some() || !counts.is_empty();
     let summary = anything.then(|| summary.finished());
     let signature = json(&counts)?;
@@ -351,19 +351,19 @@ pub fn counts(rx: &Rx<'_>, session: &Session) -> Result<Vec<(ObsType, u64)>, OpE
     }
 }
 
-/// How much was done in a session until now, repeats included.
+/// The number of actions in a session until now, repeats included.
 pub fn actions(rx: &Rx<'_>, id: i64) -> Result<u64, OpError> {
     Ok(observations::counts_of_session(rx, id)?.into_iter().map(|(_, count)| count).sum())
 }
 
-/// The same at the end of the group, for what may be asked for many times in it.
+/// Rebuilds the summary at the end of the group, once however often it is requested in it.
 pub fn summarise_later(tx: &Tx<'_>, id: i64) {
     tx.defer(|work: &mut SessionWork| {
         work.summaries.insert(id);
     });
 }
 
-/// Puts a summary in the place of the one that is there, or none.
+/// Replaces the summary, or deletes it.
 pub fn set_summary(tx: &Tx<'_>, id: i64, summary: Option<&Summary>) -> Result<(), OpError> {
     const SET: &str = "UPDATE sessions SET summary = ?2 WHERE id = ?1 AND summary IS NOT ?2";
     let text = summary.map(json).transpose()?;

@@ -49,7 +49,7 @@ pub struct Options {
     pub identity_locks: Option<PathBuf>,
     /// Pages the database may grow to; for tests of a full disk.
     pub page_count_max: Option<u32>,
-    /// Whether it is worked out what records mean, for who searches by it.
+    /// Whether embeddings are computed for records, for search by meaning.
     pub meaning: bool,
     /// Aggregates besides those of the store, which plugins bring.
     pub more: Vec<&'static dyn Aggregate>,
@@ -64,7 +64,7 @@ pub enum Opened {
     First,
     /// The file had vanished or was damaged while in use, and is new.
     Fresh,
-    /// Another database stands there now.
+    /// Another database file is at the path now.
     Replaced,
 }
 
@@ -74,7 +74,7 @@ pub type OnOpen = Box<dyn Fn(&Tx<'_>, Opened) -> Result<(), OpError> + Send + Sy
 /// Told about events after COMMIT, in sequence, on the writer thread, before replies are sent.
 pub type Publish = Box<dyn Fn(Vec<Published>) + Send + Sync>;
 
-/// What belongs to a write besides its closure.
+/// A write's call id and time.
 #[derive(Clone, Debug, Default)]
 pub struct Write {
     /// The call whose repeat must find the stored answer.
@@ -85,7 +85,7 @@ pub struct Write {
     pub at: i64,
 }
 
-/// What a write came to.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written<T> {
     Done(T),
@@ -113,7 +113,7 @@ impl Store {
         Store::open_within(options, limits::STORE_BUSY, on_open, publish)
     }
 
-    /// Opens the database that is there for reading alone, beside whoever may write to it.
+    /// Opens an existing database read-only; other processes may write to it meanwhile.
     pub fn open_to_read(
         options: Options,
         on_open: OnOpen,
@@ -122,7 +122,7 @@ impl Store {
         Store::open_as(options, limits::STORE_BUSY, true, on_open, publish)
     }
 
-    /// The same with another patience for locks of other processes.
+    /// Opens the database with the given timeout for locks of other processes.
     pub(crate) fn open_within(
         options: Options,
         busy: Duration,
@@ -191,8 +191,8 @@ impl Store {
         self.submit(write, f)?.wait().ok_or_else(closed)?
     }
 
-    /// The same without waiting: `then` gets what the write came to, on the writer's thread, and must
-    /// not keep it. If the store closes first, `then` is dropped.
+    /// Queues a write and returns at once. `then` gets its result on the writer's thread, which it must
+    /// not block. If the store closes first, `then` is dropped.
     pub fn write_then<T: Serialize + Send + 'static>(
         &self,
         write: Write,
@@ -211,7 +211,7 @@ impl Store {
         }
     }
 
-    /// Queues a write; the answer is what it came to.
+    /// Queues a write; the answer holds its result.
     pub(crate) fn submit<T: Serialize + Send + 'static>(
         &self,
         write: Write,
@@ -240,7 +240,7 @@ impl Store {
         }
     }
 
-    /// A reader of the file that stands at the path.
+    /// A reader of the file that is at the path.
     fn reader(&self) -> Result<Reader<'_>, OpError> {
         for _ in 0..limits::STORE_LOOKS_MAX {
             match self.inner.shared.pool.checkout() {
@@ -280,15 +280,15 @@ impl Store {
         fault.into()
     }
 
-    /// Brings the full-text index up to date with what was committed before, as far as that is done in
-    /// this time; says whether it is.
+    /// Brings the full-text index up to date with all earlier commits, within this time. Returns whether
+    /// it is up to date.
     pub fn catch_up(&self, patience: Duration) -> bool {
         let Shared { behind, bare, setup, .. } = &*self.inner.shared;
         let is_behind = || behind.load(Ordering::Acquire);
-        // A process that does one thing and ends works out meaning here, because it never has time later.
+        // A one-shot process computes embeddings here, because it has no idle time later.
         let is_due = || is_behind() || (setup.one_shot && bare.load(Ordering::Acquire));
         let until = Instant::now() + patience;
-        // Whoever may only read takes the index as it is.
+        // A read-only store uses the index as it is.
         while is_due() && !self.only_reads() {
             let work = if setup.one_shot { passages::catch_up } else { passages::index };
             if self.write(Write::default(), work).is_err() || Instant::now() >= until {
@@ -372,8 +372,8 @@ impl Store {
         spool_files::find(&self.inner.shared.options.spools, is_in)
     }
 
-    /// Rewrites the file, so that nothing of what was removed is left in it. It takes time in
-    /// proportion to the file and as much room again.
+    /// Rewrites the file so that no deleted data remains in it. Time and extra disk space are
+    /// proportional to the size of the file.
     pub fn compact(&self) -> Result<(), OpError> {
         let (reply, done) = sync_channel(1);
         self.ask(Command::Compact { reply })?;
@@ -404,13 +404,13 @@ impl Store {
         Ok(self.health())
     }
 
-    /// What recovery did, in words, oldest first.
+    /// Recovery notices as text, oldest first.
     pub fn notices(&self) -> Vec<String> {
         self.inner.shared.notices.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether it was opened for reading alone, or somebody else held the lock for writing when a one-shot
-    /// command opened the database, so that a write would have to wait for it.
+    /// Whether the store was opened read-only, or another process held the write lock when a one-shot
+    /// command opened the database; a write would have to wait for that lock.
     pub fn only_reads(&self) -> bool {
         self.inner.shared.only_read.load(Ordering::Relaxed)
     }
@@ -439,7 +439,7 @@ impl Store {
 
 impl Inner {
     fn close(&self) {
-        // If the writer has ended already there is nobody to tell.
+        // Sending fails if the writer has ended already; then there is nothing to stop.
         let _ = self.queue.send(Command::Close);
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
@@ -476,7 +476,7 @@ fn closed() -> OpError {
     OpError::unavailable("the store is closed").hint("Start the daemon again.")
 }
 
-/// A write's closure, its last result, and who waits for it.
+/// A write's closure, its last result, and the callback that gets it.
 struct Task<T, F, R> {
     f: F,
     value: Option<T>,

@@ -8,7 +8,7 @@ use crate::cells::Cells as _;
 use crate::tx::Rx;
 use crate::{observations, projects, prompts, sessions};
 
-/// What is in the store.
+/// Counts of the records in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Totals {
     /// The most frequent kind first; repeats that were folded count once.
@@ -83,7 +83,7 @@ pub fn text_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
         .sum()
 }
 
-/// Bytes of what finds records by any of their words and by meaning: passages with their vectors, and
+/// Bytes of the tables that searches by words and by meaning use: passages with their embeddings, and
 /// postings, in whole pages.
 pub fn search_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     const BYTES: &str = "SELECT coalesce(sum(pgsize), 0) FROM dbstat \

@@ -1,4 +1,4 @@
-//! What aggregates work on: [`Rx`], a read snapshot, and [`Tx`], a transaction of the writer.
+//! Database access for aggregates: [`Rx`], a read snapshot, and [`Tx`], a transaction of the writer.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
@@ -81,13 +81,13 @@ impl<'a> Rx<'a> {
         self.index_damaged.get()
     }
 
-    /// What is known of all passages.
+    /// The catalogue of all passages.
     pub(crate) fn passages(&self) -> Result<RwLockReadGuard<'a, Passages>, OpError> {
         self.catalogue.of(self)
     }
 
-    /// Runs statements. A fault of the database itself is remembered besides being returned,
-    /// because what to do about it is decided by who owns the connection.
+    /// Runs statements. A fault of the database itself is also remembered, because the owner of the
+    /// connection decides how to handle it.
     pub(crate) fn sql<T>(
         &self,
         f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -108,7 +108,7 @@ impl<'a> Rx<'a> {
         }
     }
 
-    /// Apart from [`Rx::sql`], which is compiled once for each statement.
+    /// Separate from [`Rx::sql`], which is compiled once for each caller.
     #[cold]
     fn failed(&self, error: &rusqlite::Error) -> OpError {
         match StoreError::of(error) {
@@ -137,7 +137,7 @@ impl<'a> Rx<'a> {
     }
 }
 
-/// A transaction of the writer thread. What reads a snapshot also reads here.
+/// A transaction of the writer thread. It derefs to [`Rx`], so every read works here too.
 pub struct Tx<'a> {
     rx: Rx<'a>,
     effects: RefCell<Vec<Effect>>,

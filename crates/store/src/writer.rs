@@ -23,7 +23,7 @@ use crate::store::{Publish, Write};
 use crate::tx::{Effect, Tx};
 use crate::{calls, connection, files, passages};
 
-/// What the writer thread is asked for.
+/// A command for the writer thread.
 pub(crate) enum Command {
     Job(Job),
     /// A reader found another file at the path, or none.
@@ -40,14 +40,14 @@ pub(crate) enum Command {
         copy: Scratch,
         reply: SyncSender<Result<PathBuf, OpError>>,
     },
-    /// Rewrite the file without what was removed from it.
+    /// Rewrite the file without the deleted data.
     Compact {
         reply: SyncSender<Result<(), StoreError>>,
     },
     Close,
 }
 
-/// One write with what belongs to it.
+/// One queued write: its call id and its closure.
 pub(crate) struct Job {
     pub(crate) write: Write,
     pub(crate) work: Box<dyn Work>,
@@ -59,11 +59,11 @@ pub(crate) trait Work: Send {
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError>;
     /// The kept result as the JSON that a repeat gets.
     fn answer(&self) -> Result<String, OpError>;
-    /// Replies to who waits: with the kept result, or with the stored answer of an earlier call.
+    /// Replies to the caller: with the kept result, or with the stored answer of an earlier call.
     fn reply(self: Box<Self>, outcome: Result<Option<String>, OpError>);
 }
 
-/// The writer's own write, which nobody waits for.
+/// The writer's own background write, for which no caller waits.
 struct Indexing {
     failed: Arc<AtomicBool>,
 }
@@ -82,7 +82,7 @@ impl Work for Indexing {
     }
 }
 
-/// What a job came to inside a transaction.
+/// The outcome of a job inside a transaction.
 enum Outcome {
     Done { events: Vec<Published>, effects: Vec<Effect>, deferred: DeferredWork },
     Repeated(String),
@@ -107,11 +107,11 @@ pub(crate) struct Writer {
     keeper: Keeper,
     publish: Publish,
     pruned_at: i64,
-    /// About how many documents wait for the full-text index.
+    /// Approximate number of unindexed documents.
     unindexed: usize,
-    /// Whether something was committed since the log was last moved into the database.
+    /// Whether something was committed since the last checkpoint.
     unmoved: bool,
-    /// Whether the log still has a value that was deleted for good.
+    /// Whether the WAL still contains a value that was deleted for good.
     unwiped: bool,
     mover: Mover,
 }
@@ -135,21 +135,21 @@ impl Writer {
     /// Opens the database for the first time.
     pub(crate) fn start(&mut self) -> Result<(), StoreError> {
         self.keeper.ready().map(|_| ())?;
-        // An earlier process may have left a long log, and nothing need be written for it to be moved.
+        // An earlier process may have left a long WAL; it is checkpointed even if nothing is written.
         self.unmoved = files::bytes(&files::beside(self.shared.path(), "-wal")) > 0;
         if self.is_behind() {
-            // Whoever just started has something else to do first.
+            // Counts as a small backlog: indexing waits for a quiet moment, because requests come first at startup.
             self.unindexed = 1;
         }
         Ok(())
     }
 
-    /// Works until it is told to close, or until nobody can ask any more.
+    /// Runs commands until [`Command::Close`] arrives or all senders are dropped.
     pub(crate) fn work(mut self, queue: &Receiver<Command>) {
         let mut next = self.wait(queue);
         while let Some(command) = next.take() {
             if !matches!(command, Command::Job(_)) {
-                // What concerns the file as a whole has it alone.
+                // These commands need the file to themselves, without a concurrent checkpoint.
                 self.mover.finish();
             }
             match command {
@@ -184,8 +184,8 @@ impl Writer {
         self.keeper.close();
     }
 
-    /// Waits for something to do; meanwhile it brings the full-text index up to date, and when that is done
-    /// moves the log into the database. A process that does one thing and ends leaves that to others.
+    /// Waits for a command. Meanwhile it brings the full-text index up to date, and then checkpoints the WAL.
+    /// A one-shot process leaves both to other processes.
     fn wait(&mut self, queue: &Receiver<Command>) -> Option<Command> {
         loop {
             let quiet = match self.unindexed {
@@ -215,13 +215,13 @@ impl Writer {
                 true => connection::shorten_log(db, self.shared.setup.busy),
                 false => connection::move_log(db).map(|()| true),
             };
-            // While a reader needs the log, it is tried again; if it fails, the next write does so.
+            // While a reader needs the WAL, retry when quiet again; after an error, wait for the next write.
             self.unmoved = moved.is_ok_and(|moved| !moved);
         }
     }
 
-    /// Empties the log if it has a value that was deleted for good. While a reader needs the log, it is tried
-    /// again.
+    /// Truncates the WAL if it contains a value that was deleted for good. While a reader needs the WAL, this is
+    /// retried.
     fn wipe_log(&mut self) {
         if self.unwiped {
             self.mover.finish();
@@ -244,8 +244,8 @@ impl Writer {
         [behind, bare, loose].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Puts some documents into the full-text index that it does not know yet, works out what some of its
-    /// passages mean, or packs some of its postings.
+    /// Indexes a batch of unindexed documents, computes a batch of missing embeddings, or packs a batch of
+    /// postings.
     fn index(&mut self) {
         let failed = Arc::new(AtomicBool::default());
         let work = Box::new(Indexing { failed: failed.clone() });
@@ -255,8 +255,8 @@ impl Writer {
         self.unindexed = if again { limits::INDEX_AT } else { 0 };
     }
 
-    /// Commits a group, with what arrives meanwhile, and replies. If it fails as a whole, each job gets
-    /// a run of its own.
+    /// Commits a group, including jobs that arrive meanwhile, and replies. If the group fails and one job
+    /// may be the cause, each job is retried in a transaction of its own.
     fn commit(&mut self, mut group: Vec<Job>, arrivals: &mut Arrivals<'_>) {
         match self.run(&mut group, arrivals) {
             Ok(outcomes) => {
@@ -275,7 +275,7 @@ impl Writer {
         }
     }
 
-    /// Runs the jobs until they are committed to the file that stands at the path.
+    /// Runs the jobs until they are committed to the file that is at the path.
     fn run(
         &mut self,
         group: &mut Vec<Job>,
@@ -285,7 +285,7 @@ impl Writer {
         let prune = now.saturating_sub(self.pruned_at) >= limits::PRUNE_EVERY_MS;
         for _ in 0..limits::WRITE_RUNS_MAX {
             if self.mover.is_under_way() && !self.keeper.stands() {
-                // Who puts another file or log in its place has it alone.
+                // The file or its WAL was replaced: reopening it needs the file without a concurrent checkpoint.
                 self.mover.finish();
             }
             let db = self.keeper.ready()?;
@@ -307,7 +307,7 @@ impl Writer {
                     self.keeper.repair(&why)?;
                 }
                 Err(aborted) => {
-                    // A file that is not ours any more explains any fault.
+                    // If the file was replaced meanwhile, the fault may be due to that: try again.
                     if self.keeper.holds()? {
                         return Err(aborted);
                     }
@@ -317,7 +317,7 @@ impl Writer {
         Err(StoreError::Io("its file does not stay at its path".into()).into())
     }
 
-    /// Notes how the full-text index stands, before anybody hears of what was committed.
+    /// Updates the state of the full-text index before subscribers and callers learn of the commit.
     fn follow(&mut self, index: IndexState) {
         if index.noted > 0 {
             self.unindexed += index.noted;
@@ -364,14 +364,14 @@ impl Writer {
     }
 }
 
-/// What waits for the writer. What arrives while a group is written becomes part of it: each COMMIT writes
-/// every page again that was changed, and draws the summaries of its sessions once.
+/// The writer's queue. Jobs that arrive while a group is written join that group: each COMMIT writes every
+/// changed page again and rebuilds the summaries of its sessions once, so fewer commits cost less.
 #[derive(Default)]
 struct Arrivals<'a> {
     queue: Option<&'a Receiver<Command>>,
-    /// Until when more is taken, so that nobody waits for ever for what came first.
+    /// Deadline for joining the group, so that its first callers get their replies.
     until: Option<Instant>,
-    /// What is not a write; it ends the group.
+    /// A command that is not a write; it ends the group.
     other: Option<Command>,
 }
 
@@ -381,7 +381,7 @@ impl<'a> Arrivals<'a> {
         Arrivals { queue: Some(queue), until: Some(until), other: None }
     }
 
-    /// Takes what waits, up to the size of a group or to something that is not a write.
+    /// Adds queued jobs to the group, up to the group's size limit or the next command that is not a write.
     fn fill(&mut self, group: &mut Vec<Job>) {
         let Some(queue) = self.queue else { return };
         while self.other.is_none() && group.len() < limits::WRITE_GROUP_MAX {
@@ -393,7 +393,7 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// The same unless the group has been written for long enough.
+    /// Adds queued jobs to the group unless the deadline has passed.
     fn fill_more(&mut self, group: &mut Vec<Job>) {
         if self.until.is_some_and(|until| Instant::now() < until) {
             self.fill(group);
@@ -402,7 +402,7 @@ impl<'a> Arrivals<'a> {
 }
 
 /// Runs all jobs in one transaction; an error means that nothing was committed. Few jobs fail, and a
-/// savepoint for each would copy every page that it changes, so that they are tried without at first.
+/// savepoint for each would copy every page that it changes, so the first attempt has no savepoints.
 fn transact(
     at: (&Connection, &Shared),
     (group, arrivals): (&mut Vec<Job>, &mut Arrivals<'_>),

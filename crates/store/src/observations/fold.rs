@@ -1,4 +1,4 @@
-//! Which repeats are one: the same read or search within minutes, and the flood of anything.
+//! Folding of repeats into one row: equal reads or searches within minutes, and floods of any equal records.
 
 use model::observation::ObsType;
 use model::{OpError, limits};
@@ -28,7 +28,7 @@ impl Folding {
     }
 }
 
-/// A row that stands for one or more equal records of the last minutes.
+/// A row that counts one or more equal records of the last minutes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Earlier {
     first_at: i64,

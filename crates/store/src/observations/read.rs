@@ -21,8 +21,8 @@ pub(crate) const COLUMNS: &str = "SELECT o.id, o.at, s.name, o.project, p.name, 
      o.count, o.last_at FROM observations o LEFT JOIN sessions s ON s.id = o.session \
      LEFT JOIN projects p ON p.id = o.project LEFT JOIN paths f ON f.id = o.file ";
 
-/// The records with these ids in the order of the ids, each once; what is gone is left out.
-/// Prompts and session summaries are records too.
+/// The records with these ids, in the given order, each once; deleted records are left out. Prompts and
+/// session summaries are records too.
 pub fn get(rx: &Rx<'_>, ids: &[i64]) -> Result<Vec<Observation>, OpError> {
     let mut found: Vec<Observation> = Vec::with_capacity(ids.len());
     for (place, id) in ids.iter().enumerate() {
@@ -59,7 +59,7 @@ pub fn one_of_kind(rx: &Rx<'_>, id: i64, kind: ObsType) -> Result<Option<Observa
     if found.is_some() { Ok(found) } else { one(rx, id) }
 }
 
-/// What is pinned in these projects, the newest of each first.
+/// The pinned observations of these projects, the newest of each first.
 pub fn pinned(rx: &Rx<'_>, projects: &[i64], limit: usize) -> Result<Vec<Observation>, OpError> {
     const PINNED: &str =
         "WHERE o.project = ?1 AND o.pinned = 1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
@@ -154,7 +154,7 @@ fn newest_first(mut found: Vec<Observation>, limit: usize) -> Vec<Observation> {
     found
 }
 
-/// A prompt as the observation of somebody who spoke.
+/// A prompt as an observation.
 fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     let Some((prompt, source_event, agent)) = prompts::with_origin(rx, id)? else {
         return Ok(None);
@@ -311,8 +311,8 @@ pub(crate) const DEED: &str = "SELECT f.path, o.content, \
      CASE WHEN o.failed OR o.kind = 'git_commit' THEN o.metadata END \
      FROM observations o LEFT JOIN paths f ON f.id = o.file WHERE o.id = ?1";
 
-/// Adds to a summary what the session did, and says how often it did what, as [`counts_of_session`] does.
-/// Most sessions do more than their summary tells, so that no more is read of it than is told.
+/// Adds a session's actions to its summary and counts them by kind, as [`counts_of_session`] does. Most
+/// sessions have more actions than their summary shows, so details are read only for those it shows.
 pub(crate) fn draw(
     rx: &Rx<'_>,
     session: i64,
