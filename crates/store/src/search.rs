@@ -1,6 +1,6 @@
 //! Finding documents: one pipeline below every surface.
 //!
-//! 1. **Parse**: `text::query` reads what was typed.
+//! 1. **Parse**: `text::query` parses the typed text.
 //! 2. **Retrieve** ([`retrieve`]): passages that have the words ([`words`]), contain a name as it was typed
 //!    ([`exact_matches`]), fulfil operators ([`whole_documents`]) or are not in the index yet ([`unindexed`]).
 //! 3. **Filter** ([`filter`]): the documents of these passages that the filter lets through.
@@ -260,12 +260,12 @@ impl<'s, 'r> Search<'s, 'r> {
         Search { rx, query, conditions, passages, effort, retrieval, completeness }
     }
 
-    /// Whether a passage may be one of a document that the filter lets through, as far as the catalogue tells.
+    /// Whether the filter may admit the document of a passage, as far as the catalogue can decide.
     fn admits(&self, passage: usize) -> bool {
         self.conditions.on_passages.admits(self.passages, passage)
     }
 
-    /// Says that something is missing in the answer.
+    /// Marks the answer as incomplete.
     fn lower(&self, missing: Missing) {
         self.completeness.set(self.completeness.get().and(Completeness::Without(missing)));
     }
@@ -291,7 +291,7 @@ impl<'s, 'r> Search<'s, 'r> {
         let mut matches = self.retrieve(&exact, meant.is_some())?;
         let retrieved = self.completeness.replace(before);
         let mut unindexed = Unindexed::of(self)?;
-        // If what was typed is a name that some document contains, those that do not are not meant.
+        // If the query is a name that some document contains exactly, documents without it are dropped.
         let is_there = !exact.passages.is_empty() || unindexed.any_exact();
         let name = self.query.name().filter(|_| is_there);
         if let Some(name) = &name {
@@ -313,7 +313,7 @@ impl<'s, 'r> Search<'s, 'r> {
         };
         let by = if order == Order::Newest { Order::Newest } else { Order::Best };
         let typed = exact.among(&scored);
-        // Those that are weighed against each other are always the same, however many are wanted.
+        // The candidates that are ranked do not depend on the limit.
         let mut documents =
             self.filter(Wanted { order: by, limit: limit.max(most), spread }, scored)?;
         let others = documents.split_off(most.min(documents.len()));
@@ -328,7 +328,7 @@ impl<'s, 'r> Search<'s, 'r> {
         };
         exact.mark(self.passages, &mut hits);
         // Page.
-        // Every weighed hit stays if the caller weighs on.
+        // Return every ranked hit if the caller re-ranks.
         let all = match order {
             Order::BestAndNewest => weighed,
             Order::Best if limit >= most => weighed,
@@ -343,8 +343,8 @@ impl<'s, 'r> Search<'s, 'r> {
     }
 }
 
-/// Whether the query is a question rather than a name: only then is it worth to list what has none of
-/// its words. It has two different words then that say something.
+/// Whether the query is a question rather than a name: it has two different words that are not stop
+/// words. Only then are documents listed that have none of its words.
 pub fn asks_for_meaning(query: &Query) -> bool {
     let said = |part: &str| -> Vec<String> {
         let words = text::words::words(part).map(|(_, word)| word.to_lowercase());

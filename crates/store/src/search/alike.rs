@@ -26,15 +26,15 @@ const NEGATIONS: [&str; 18] = [
 /// Comparisons of words with words after which two orders count as different.
 const ORDER_STEPS_MAX: usize = 1_000_000;
 
-/// How far two texts say the same.
+/// How similar two texts are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alike {
     /// The cosine of the two, at least 0.
     pub meaning: f64,
     /// The share of the different words of both that both have, small words included.
     pub overlap: f64,
-    /// Whether both do so in the same order, and neither denies what the other says. It is looked at only
-    /// where they are near enough.
+    /// Whether both have their common words in the same order, and as many negations. It is computed only if
+    /// they are similar enough.
     pub in_order: bool,
 }
 
@@ -282,9 +282,9 @@ fn in_both(a: &[u64], b: &[u64]) -> usize {
     b.iter().filter(|word| has(word)).count()
 }
 
-/// How many words follow each other in both, whatever stands between them.
+/// The length of the longest common subsequence.
 fn longest_common(a: &[u64], b: &[u64]) -> usize {
-    // For each beginning of `b` the most that it has in common with what was seen of `a`.
+    // For each prefix of `b`, the longest subsequence that it shares with the words of `a` so far.
     let mut lengths = vec![0_usize; b.len() + 1];
     for word in a {
         let mut diagonal = 0;

@@ -1,7 +1,7 @@
 //! Whether a hit is a likely answer, or only the nearest of the records.
 //!
-//! Neither words nor meaning tell that alone: a question about something that never happened shares common
-//! words with many records, and the nearest cosine among thousands is never low. Both together do.
+//! Neither words nor embeddings show that alone: a question about something that never happened shares common
+//! words with many records, and the highest cosine among thousands is never low. Both together do.
 
 use std::collections::HashSet;
 
@@ -54,7 +54,7 @@ impl TermSet {
 }
 
 impl Evidence {
-    /// For the words of a query, of which some passages have `found`.
+    /// The evidence for a query; `found` are its words that some passage has.
     pub(super) fn of(
         passages: &Passages,
         query: &Query,
@@ -118,8 +118,8 @@ impl Evidence {
 }
 
 impl Hits {
-    /// Whether one of the first hits is likely to be what the query asks for. A name, a path, operators and
-    /// single words list only what contains them: there is nothing to doubt.
+    /// Whether one of the first hits is a likely answer to the query. This is always so for a name, a path,
+    /// operators and single words, which list only documents that contain them.
     pub fn is_answered(&self, rx: &Rx<'_>, query: &Query, first: &[Hit]) -> Result<bool, OpError> {
         if query.form != Form::AnyTerm || query.exact().is_some() || !asks_for_meaning(query) {
             return Ok(true);

@@ -34,14 +34,14 @@ pub struct Filter<'a> {
     /// Milliseconds since 1970; neither end is included.
     pub before: Option<i64>,
     pub after: Option<i64>,
-    /// A document that is not meant.
+    /// A document to leave out.
     pub except: Option<i64>,
 }
 
-/// Documents that a statement has gone through from one look at the clock to the next.
+/// Approximate number of documents that a statement reads between two checks of the deadline.
 const ROWS_PER_LOOK: usize = 4;
 
-/// The part of the time that may be taken to enumerate what the filter lets through.
+/// The divisor of the time for enumerating the documents that the filter admits.
 const SCOPE_SHARE: u32 = 5;
 
 /// Passages whose documents are looked up at a time.
@@ -76,8 +76,8 @@ pub(crate) struct Conditions {
     values: Vec<Value>,
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
-    /// Whether the catalogue and what was read for the filter tell of every document if it is let through.
-    /// Of its time it is not told whether that has grown.
+    /// Whether the catalogue and the rows read for the filter decide for every document whether it is admitted.
+    /// The catalogue may have an outdated time of a document.
     pub(super) plain: bool,
     pub(super) on_passages: PassageFilter,
 }
@@ -166,9 +166,9 @@ impl Conditions {
         Ok(conditions)
     }
 
-    /// The documents of these passages that the conditions let through, yet without a score. Where the
-    /// catalogue can tell, the database is not asked: a document may be gone since, and what changes of
-    /// one without its words is as it was when these were indexed.
+    /// The documents of these passages that the conditions admit, without a score. If the catalogue can
+    /// decide, the database is not queried: then a document may have been deleted since, and its other
+    /// columns are as they were when its words were indexed.
     pub(super) fn hits(
         &self,
         rx: &Rx<'_>,
@@ -182,7 +182,7 @@ impl Conditions {
         Ok(of.iter().filter_map(hit).map(|hit| (hit.id, hit)).collect())
     }
 
-    /// Those of the documents that the conditions let through, yet without a score.
+    /// The given documents that the conditions admit, without a score.
     pub(crate) fn documents(
         &self,
         rx: &Rx<'_>,
@@ -228,14 +228,14 @@ impl Conditions {
     }
 }
 
-/// The passages that came last, among which the newest documents are: these come in about the order in which
-/// they happened.
+/// The passages that were added last. They include the newest documents, since documents arrive roughly in
+/// the order of their times.
 pub(super) fn latest(scored: &[Scored]) -> Vec<Scored> {
     scored.get(scored.len().saturating_sub(CANDIDATES_AT_MOST)..).unwrap_or_default().to_vec()
 }
 
 impl Search<'_, '_> {
-    /// The documents of these passages that the filter lets through, by id, without a score.
+    /// The documents of these passages that the filter admits, by id, without a score.
     pub(super) fn admit(&self, of: &[usize]) -> Result<HashMap<i64, Hit>, OpError> {
         let Search { rx, passages, conditions, .. } = *self;
         let may = |passage: &&usize| conditions.on_passages.admits(passages, **passage);
@@ -243,9 +243,8 @@ impl Search<'_, '_> {
         conditions.hits(rx, passages, &of)
     }
 
-    /// The documents of these passages that the filter lets through, each with the score of its best passage and with
-    /// that passage, in this order. Where only the database can tell, very many may be asked about in vain, until the
-    /// deadline.
+    /// The documents of these passages that the filter admits, each with its best passage and the score of that, in
+    /// the wanted order. If only the database can decide, very many may be looked up in vain, until the deadline.
     pub(super) fn filter(&self, wanted: Wanted, scored: Vec<Scored>) -> Result<Vec<Hit>, OpError> {
         let Search { rx, passages, conditions, .. } = *self;
         let Wanted { order, mut limit, spread } = wanted;
@@ -270,7 +269,7 @@ impl Search<'_, '_> {
                 break;
             }
             let missing = limit - hits.len();
-            // As many as will do if the filter lets through what it did so far, and some more.
+            // Enough if the filter admits the same share as so far, plus a quarter.
             let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
             let next = likely.saturating_mul(5) / 4;
             let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));
@@ -293,9 +292,9 @@ impl Search<'_, '_> {
         Ok(hits)
     }
 
-    /// The passages of all documents that the filter lets through, if these are few enough to look only at them. A
-    /// project may have very many of which the rest of the filter lets hardly any through: a search that would have to
-    /// look for them for too long does without.
+    /// The passages of all documents that the filter admits, if these are few enough to search only them. `None` if
+    /// enumerating them takes too long: a large project may have very many documents of which the rest of the filter
+    /// admits hardly any.
     pub(super) fn scope(&self) -> Result<Option<Vec<i64>>, OpError> {
         const PASSAGES: &str = "SELECT id FROM passages \
              WHERE doc IN (SELECT value FROM json_each(?1))";
@@ -305,7 +304,7 @@ impl Search<'_, '_> {
         }
         let most = self.effort.scope_documents;
         rx.sql(|db| {
-            // Few are found however busy the machine is: a look is as long as a handful of them.
+            // A small scope is enumerated even on a busy machine: one check of the deadline covers a few documents.
             let looks = u32::try_from(most / ROWS_PER_LOOK).unwrap_or(u32::MAX);
             let watch = self.effort.deadline.share(SCOPE_SHARE).watch(looks);
             let mut select = db.prepare_cached(&conditions.select_scope())?;

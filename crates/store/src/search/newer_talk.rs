@@ -1,4 +1,4 @@
-//! Newer records of talk that are near to a record in meaning: one of them may replace what it says.
+//! Newer records of talk that are similar to a record: one of them may replace its statement.
 
 use std::cmp::Reverse;
 
@@ -33,8 +33,8 @@ pub(super) struct OlderRecord {
     pub(super) passage: usize,
 }
 
-/// For each record the newer records of talk in its project with at least this cosine, the nearest first. The
-/// passages that arrived last are looked at, up to a bound.
+/// For each record the newer records of talk in its project with at least this cosine, the nearest first. Only
+/// a bounded number of the passages added last is scanned.
 pub(super) fn newer_than(
     rx: &Rx<'_>,
     records: &[OlderRecord],

@@ -1,11 +1,10 @@
-//! Paging: as many hits as are wanted, or more where a few sessions have most of them.
+//! Paging: as many hits as the limit, or more if a few sessions have most of them.
 
 use std::collections::HashMap;
 
 use model::limits;
 
-/// More than the limit are wanted if a few sessions have most of them: until there are so many of which none
-/// is one too many of its session.
+/// Fetch past the limit until `count` hits remain after capping each session at `per_session`.
 #[derive(Clone, Copy, Debug)]
 pub struct Spread {
     pub per_session: usize,
@@ -13,7 +12,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// How many hits of these sessions it takes, from the first on; none if all of them do not do.
+    /// How many hits of these sessions are needed, from the first on; none if all of them are not enough.
     pub(super) fn reach(&self, mut sessions: impl Iterator<Item = i64>) -> Option<usize> {
         let mut counts: HashMap<i64, usize> = HashMap::new();
         let mut missing = self.count;
@@ -27,7 +26,7 @@ impl Spread {
     }
 }
 
-/// How many hits of these sessions are wanted, from the first on, so that those of few sessions do not fill a page.
+/// How many hits of these sessions to return, from the first on, so that a few sessions do not fill a page.
 pub(super) fn reach(spread: Option<Spread>, sessions: impl ExactSizeIterator<Item = i64>) -> usize {
     let all = sessions.len();
     let reach = spread.map_or(0, |spread| spread.reach(sessions).unwrap_or(all));

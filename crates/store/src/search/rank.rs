@@ -1,4 +1,4 @@
-//! Ranking: documents in their order, weighed against each other ([`index::recipe`]) or by their words alone.
+//! Ranking: orders documents by the recipe ([`index::recipe`]) or by their words alone.
 
 use std::collections::HashSet;
 
@@ -15,23 +15,23 @@ use super::{Search, Wanted};
 /// The meaning of a query: its vector and the scan for the nearest passages.
 pub(super) struct Meant<'m> {
     pub(super) vector: Option<&'m Vector>,
-    /// The look for what is nearest to it, if that is wanted.
+    /// The scan for the passages nearest to the vector, if wanted.
     pub(super) scan: Option<Begun<'m>>,
-    /// Whether what has none of its words is listed too.
+    /// Whether documents without any of the query's words are listed too.
     pub(super) more: bool,
 }
 
-/// Documents that the filter let through, best or newest first.
+/// Documents that the filter admits, best or newest first.
 pub(super) struct Filtered {
-    /// Those that are weighed against each other, and those behind them.
+    /// The candidates to be ranked, and the documents after them.
     pub(super) documents: Vec<Hit>,
     pub(super) others: Vec<Hit>,
-    /// Passages that contain what was typed, with their scores.
+    /// Passages that contain the typed text exactly, with their scores.
     pub(super) typed: Vec<Scored>,
 }
 
 impl Search<'_, '_> {
-    /// The documents by words, neighbours, session and meaning, and how many of them were weighed.
+    /// The documents ranked by words, neighbours, session and embedding, and how many of them were ranked.
     pub(super) fn rank_by_recipe(
         &self,
         order: Order,
@@ -60,7 +60,7 @@ impl Search<'_, '_> {
         Ok((hits, weighed))
     }
 
-    /// The documents by their words or by time, and how many of them were weighed.
+    /// The documents ranked by their words or by time, and how many of them were ranked.
     pub(super) fn rank_by_words(
         &self,
         order: Order,
@@ -92,8 +92,8 @@ pub(super) fn add(documents: &mut Vec<Hit>, more: Vec<Hit>) {
     documents.extend(more.into_iter().filter(|hit| !known.contains(&hit.id)));
 }
 
-/// Adds documents that were not weighed behind those that were, as far as they are not among them, in the
-/// order of their own words, which count as a share of the most that words say.
+/// Appends documents that were not ranked, without duplicates. Each one's score is its lexical score divided
+/// by `most`, but at most the lowest score of the ranked hits.
 fn behind(hits: &mut Vec<Hit>, others: Vec<Hit>, most: f64) {
     let known: HashSet<i64> = hits.iter().map(|hit| hit.id).collect();
     let least = hits.iter().map(|hit| hit.score).fold(f64::INFINITY, f64::min);
@@ -102,7 +102,7 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<Hit>, most: f64) {
     hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), passage: 0, ..hit }));
 }
 
-/// The hits and the documents that the index does not know yet, in their order.
+/// The hits and the unindexed documents, sorted together.
 fn among(mut hits: Vec<Hit>, unindexed: Unindexed, order: Order) -> Vec<Hit> {
     if !unindexed.found.is_empty() {
         let known: HashSet<i64> = unindexed.found.iter().map(|(hit, _)| hit.id).collect();

@@ -1,4 +1,4 @@
-//! Retrieval: the passages that have what is asked for, with what their words are worth.
+//! Retrieval: the passages that match the query, with their lexical scores.
 //!
 //! Any of several words is looked up in the postings ([`super::words`]), exactly; adjacent words and operators in
 //! the full-text index, until a part of the deadline.
@@ -20,7 +20,7 @@ use crate::cells::Cells as _;
 use crate::deadline::{self, LOOKS_GRANTED};
 use crate::index_health::is_index_fault;
 
-/// How much adjacent words count beside the words.
+/// The weight of adjacent words relative to single words.
 const PAIRS_WEIGHT: f64 = 0.5;
 
 /// The retrieved documents with their scores.
@@ -33,7 +33,7 @@ pub(super) struct Matches {
 }
 
 impl Matches {
-    /// Leaves only what contains what was typed.
+    /// Keeps only documents that contain the typed name.
     pub(super) fn keep(&mut self, search: &Search<'_, '_>, exact: &ExactMatches) {
         let doc = |one: &Scored| search.passages.doc(one.passage);
         self.scored.retain(|one| doc(one).is_some_and(|doc| exact.admits(doc)));
@@ -42,7 +42,7 @@ impl Matches {
 }
 
 impl Search<'_, '_> {
-    /// The passages that have what is asked for.
+    /// The passages that match the query.
     pub(super) fn retrieve(&self, exact: &ExactMatches, weighs: bool) -> Result<Matches, OpError> {
         let scored = match self.query.form {
             Form::Empty => Vec::new(),
@@ -76,7 +76,7 @@ impl Search<'_, '_> {
     fn words(&self, weighs: bool) -> Result<(Matches, Vec<Word<'_>>), OpError> {
         let Search { rx, query, conditions, passages, effort, .. } = *self;
         let Some(mut words) = words(rx, passages.end(), &query.words)? else {
-            // Only the full-text index knows words that say nothing.
+            // Stop words have no postings; only the full-text index has them.
             let scored = self.by_index()?;
             return Ok((Matches { scored, ..Matches::default() }, Vec::new()));
         };
@@ -115,8 +115,7 @@ impl Search<'_, '_> {
         self.full_text(&self.query.expression(), scope.as_deref())
     }
 
-    /// The passages of documents that fulfil a condition as a whole. Each counts as much as the words that it may
-    /// have.
+    /// The passages of documents that fulfil a condition as a whole, scored by their words, phrases and prefixes.
     fn by_documents(&self, condition: &Condition) -> Result<Vec<Scored>, OpError> {
         let Search { rx, query, conditions, passages, effort, .. } = *self;
         let scope: Option<HashSet<i64>> = self.scope()?.map(|scope| scope.into_iter().collect());
@@ -146,13 +145,13 @@ impl Search<'_, '_> {
         let mut scored = bm25::score(passages, &words, first, filter, &admits);
         let others = others.into_iter();
         scored.extend(others.filter(|one| one.passage >= first && admits(one.passage)));
-        // Also documents that count for nothing, because all of their words are small ones.
+        // Also documents with a score of zero, because they match by stop words only.
         scored.extend(newest.into_iter().map(Scored::nothing));
         Ok(scored)
     }
 
-    /// The passages that match an expression, the newest if there are too many. A scope says which passages count at
-    /// all.
+    /// The passages that match an FTS5 expression, the newest if there are too many. A scope is a JSON list of the
+    /// passages to consider.
     fn full_text(&self, expression: &str, scope: Option<&str>) -> Result<Vec<Scored>, OpError> {
         const NEWEST: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
              WHERE passage_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
@@ -197,7 +196,7 @@ fn collect(
     let mut select = db.prepare_cached(sql)?;
     let mut rows = select.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
-        // The index counts downwards: the better, the smaller.
+        // FTS5 returns a smaller bm25() for a better match.
         scored.push(Scored { passage: row.cell(0)?, score: -row.cell::<f64>(1)? });
     }
     Ok(())

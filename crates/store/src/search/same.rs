@@ -42,9 +42,9 @@ impl TextsRead {
     }
 }
 
-/// For each hit the place of the first one that says the same; its own place if there is none before it.
-/// Only records of one kind and project are compared. Vectors tell which may say the same, and texts
-/// decide: numbers hardly count in a vector. After a number of texts, further hits are not compared.
+/// For each hit the place of the first one with the same statement; its own place if there is none before it.
+/// Only records of one kind and project are compared. Vectors select the candidates and texts decide, because
+/// numbers hardly affect a vector. After a number of texts, further hits are not compared.
 pub fn same_texts(rx: &Rx<'_>, hits: &[Hit], texts: &mut TextsRead) -> Result<Vec<usize>, OpError> {
     let known = rx.passages()?;
     let mut first: Vec<usize> = (0..hits.len()).collect();

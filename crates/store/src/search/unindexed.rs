@@ -70,12 +70,12 @@ impl Unindexed {
         self.found.iter().any(|(hit, _)| hit.exact)
     }
 
-    /// Leaves only those that contain what was typed.
+    /// Keeps only documents that contain the typed name.
     pub(super) fn keep(&mut self, name: &Exact) {
         self.found.retain(|(_, text)| name.is_in(text));
     }
 
-    /// As many as are worth to be weighed against others, with how near in meaning each is.
+    /// The best documents, as many as are ranked, each with its similarity to the query's vector.
     pub(super) fn compared(mut self, vector: Option<&Vector>) -> Vec<Hit> {
         self.found.sort_by(|(a, _), (b, _)| {
             b.exact.cmp(&a.exact).then(b.lexical.total_cmp(&a.lexical)).then(b.id.cmp(&a.id))

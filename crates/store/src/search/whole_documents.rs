@@ -206,7 +206,7 @@ impl<'l, 'r> Look<'l, 'r> {
                 }
             };
             match find() {
-                // A search shows what it found.
+                // The search continues with the matches found so far.
                 Err(error) if is_index_fault(&error) => {
                     self.search.rx.note_damaged_index();
                     Ok(false)

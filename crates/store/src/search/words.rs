@@ -10,7 +10,7 @@ use crate::index_health::is_index_fault;
 use crate::postings::Layout;
 use crate::tx::Rx;
 
-/// The words that some passage has, the rarest first. None if no word of the query says anything.
+/// The words that some passage has, the rarest first. None if the query has only stop words.
 pub(super) fn words<'q>(
     rx: &Rx<'_>,
     end: usize,
@@ -40,7 +40,7 @@ pub(super) fn words<'q>(
         Ok(())
     };
     rx.sql(|db| match read(db) {
-        // A search shows what it finds otherwise.
+        // The search continues with its other ways of finding documents.
         Err(error) if is_index_fault(&error) => {
             rx.note_damaged_index();
             Ok(())
