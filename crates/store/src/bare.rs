@@ -20,7 +20,7 @@ const PROMPTS: &str = "SELECT id, at, content FROM prompts WHERE session = ?1 OR
 const OF_FILE: &str = "WHERE o.file = ?1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
 const KINDS: &str = "SELECT DISTINCT project, kind FROM observations";
 
-/// A read connection of its own to a database that is in use. Each read says how many rows it saw.
+/// A separate read connection to a database that is in use. Each read returns the number of rows it saw.
 pub struct Bare {
     db: Connection,
     /// Every project with every kind it has.
@@ -124,8 +124,8 @@ impl Vectors {
     }
 }
 
-/// Inserts an observation with its passage for each text, so many in a transaction as the writer takes
-/// at most.
+/// Inserts an observation with its passage for each text, in transactions of the writer's largest group
+/// size.
 pub fn insert(path: &Path, texts: &[String]) -> Result<usize, OpError> {
     const NEWEST: &str = "SELECT (SELECT last FROM record_ids), session, project, at \
          FROM observations ORDER BY id DESC LIMIT 1";
@@ -182,7 +182,7 @@ fn records(db: &Connection, condition: &str, given: impl Params) -> rusqlite::Re
     rows(db, &format!("{COLUMNS} {condition}"), given)
 }
 
-/// Steps through what a statement finds, each column included.
+/// Reads all rows of a statement with all their columns. Returns their number.
 fn rows(db: &Connection, sql: &str, given: impl Params) -> rusqlite::Result<usize> {
     let mut select = db.prepare_cached(sql)?;
     let columns = select.column_count();

@@ -194,8 +194,8 @@ fn take_hints_out(answer: &mut Value, is_gone: &dyn Fn(&Value) -> bool) -> bool 
     found
 }
 
-/// Removes the answers that hold this text, which is to be forgotten; `whole` if it counts only as a
-/// string of its own, because it is so short that it may stand anywhere.
+/// Deletes the stored answers that contain this text, which is being purged. With `whole`, the text has to
+/// be a JSON string of its own: a short text may occur inside any other.
 pub(crate) fn forget_with(tx: &Tx<'_>, text: &str, whole: bool) -> Result<(), OpError> {
     const FORGET: &str = "DELETE FROM answers WHERE instr(answer, ?1) > 0";
     let quoted = Value::from(text).to_string();

@@ -146,7 +146,7 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // The schema has no triggers. One that another program added could copy purged texts elsewhere.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        // Else statements that a partial index might serve are compiled anew for every value.
+        // Otherwise SQLite recompiles statements that might use a partial index for every bound value.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.busy_timeout(busy)?;
         db.pragma_update(None, "temp_store", "MEMORY")
@@ -235,7 +235,7 @@ fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<
         db.pragma_update(None, "max_page_count", pages)?;
     }
     if !new {
-        // Until the first release the schema grows in place: this adds what the file lacks.
+        // Until the first release the schema grows in place: this adds the missing tables and indexes.
         db.execute_batch(setup.registry.schema())?;
         renew_view(db, &setup.registry);
     }

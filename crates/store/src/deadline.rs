@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Looks at the clock that a statement is granted in any case: on a busy machine time passes without work, and a small
-/// query has to end all the same.
+/// Checks of the deadline that a statement may pass even when time is up: on a busy machine time passes without work,
+/// and a small query has to finish nevertheless.
 pub(crate) const LOOKS_GRANTED: u32 = 10;
 
 thread_local! {
@@ -34,7 +34,7 @@ impl Deadline {
         Instant::now() >= self.end
     }
 
-    /// The end of the first of so many equal parts of the time that is left.
+    /// The end of the first of `parts` equal parts of the remaining time.
     pub(crate) fn share(self, parts: u32) -> Deadline {
         Deadline::after(self.end.saturating_duration_since(Instant::now()) / parts.max(1))
     }
@@ -44,8 +44,8 @@ impl Deadline {
         Deadline::after(self.end.saturating_duration_since(Instant::now()) * 4 / 5)
     }
 
-    /// While this lives, a statement of this thread on a read connection is interrupted at the deadline, after it was
-    /// granted so many looks at the clock.
+    /// While the returned guard lives, statements of this thread on a read connection are interrupted at the deadline,
+    /// but not before `granted` checks.
     pub(crate) fn watch(self, granted: u32) -> DeadlineWatch {
         WATCHED.set(Some(Watched { end: self.end, looks: 0, granted, up: false }));
         DeadlineWatch
@@ -60,7 +60,7 @@ impl Drop for DeadlineWatch {
     }
 }
 
-/// Looks at the clock, and says whether to interrupt. SQLite asks this while it works.
+/// SQLite's progress handler: checks the deadline and returns whether to interrupt the statement.
 pub(crate) fn look() -> bool {
     let Some(mut watched) = WATCHED.get() else { return false };
     watched.looks += 1;

@@ -1,4 +1,4 @@
-//! How the database is doing, for `doctor`: a bounded check, sizes, and what was set aside.
+//! The health of the database, for `doctor`: a bounded integrity check, sizes, and the files that were set aside.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -121,8 +121,8 @@ fn check(
     }
 }
 
-/// The lines of SQLite's check that report damaged pages, and what is wrong with the full-text index. Lines about a
-/// cell of the wrong type or a violated constraint are left out: they affect a single row.
+/// The lines of SQLite's check that report damaged pages, and the damage to the full-text index. Lines about a cell of
+/// the wrong type or a violated constraint are left out: they affect a single row.
 pub(crate) fn findings(
     db: &Connection,
     registry: &Registry,

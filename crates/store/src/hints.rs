@@ -78,7 +78,7 @@ impl StoredHint {
     }
 }
 
-/// A variant that is gone: its name and its scope in canonical form.
+/// A deleted variant: its name and its scope in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
     pub name: HintName,
@@ -229,7 +229,7 @@ fn wiping<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T, OpError>) -> Result<T
     done
 }
 
-/// Removes what time has ended, and says what it was.
+/// Deletes expired hints and returns them.
 pub fn sweep(tx: &Tx<'_>, now: i64) -> Result<Vec<Gone>, OpError> {
     // This runs with every write, and hardly ever is there an expired hint.
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants WHERE expires_at <= ?1)";
@@ -250,7 +250,7 @@ pub fn all(rx: &Rx<'_>) -> Result<Vec<StoredHint>, OpError> {
     })
 }
 
-/// Removes the hints that live until the daemon ends, and says how many they were.
+/// Deletes the hints that live until the daemon ends. Returns their number.
 pub fn clear_session(tx: &Tx<'_>) -> Result<usize, OpError> {
     const CLEAR: &str =
         "DELETE FROM hint_variants WHERE ttl = 'session' RETURNING value, component, key";

@@ -27,13 +27,13 @@ const SHADOWS: [&str; 4] =
 /// Characters of a word that is looked up in the check.
 const PROBE_CHARS: std::ops::RangeInclusive<usize> = 2..=64;
 
-/// Whether a failed statement on the index says that the index itself is damaged: every other fault of the
-/// database has an error code of its own.
+/// Whether the error of a statement on the index means that the index itself is damaged: every other fault of
+/// the database has an error code of its own.
 pub(crate) fn is_index_fault(error: &rusqlite::Error) -> bool {
     StoreError::of(error).is_none()
 }
 
-/// Says what is wrong with the index, after a look at all posting lists and segments; `None` if it is sound.
+/// Describes the damage to the index, after a check of all posting lists and segments; `None` if it is sound.
 pub(crate) fn damage(db: &Connection, registry: &Registry) -> rusqlite::Result<Option<String>> {
     const SEGMENTS: &str = "PRAGMA quick_check(passage_fts)";
     told(|| {
@@ -47,8 +47,8 @@ pub(crate) fn damage(db: &Connection, registry: &Registry) -> rusqlite::Result<O
     })
 }
 
-/// Says what is wrong with the index as far as a few lookups and the rows of its passages tell. A check of the whole
-/// database includes the segments of the full-text index.
+/// Describes the damage to the index that a few lookups and the rows of its passages show. The segments of the
+/// full-text index are left to the check of the whole database, which includes them.
 pub(crate) fn damage_besides_segments(
     db: &Connection,
     registry: &Registry,
@@ -56,7 +56,7 @@ pub(crate) fn damage_besides_segments(
     told(|| find(db, registry))
 }
 
-/// Takes an error of the index for damage.
+/// Reports an error of the index as damage.
 fn told(
     find: impl FnOnce() -> rusqlite::Result<Option<String>>,
 ) -> rusqlite::Result<Option<String>> {
@@ -242,7 +242,7 @@ fn probe_word(body: &str) -> Option<&str> {
 }
 
 /// Checks the index and replaces it if it is damaged, unless that was done several times in this process: a write
-/// that needs the index reports that rebuilding does not help. Returns what was wrong.
+/// that needs the index reports that rebuilding does not help. Returns the damage.
 pub fn mend(tx: &Tx<'_>) -> Result<Option<String>, OpError> {
     let damage = tx.sql(|db| damage(db, tx.registry()))?;
     let rebuilds = tx.facts().index_rebuilds.load(Ordering::Relaxed);

@@ -1,22 +1,22 @@
-//! The full-text index as other files have to know it: its setting, and what a group of writes did to it, which the
-//! writer has to know after COMMIT.
+//! State of the full-text index for other modules: its setting, and the changes of a group of writes, which the writer
+//! needs after COMMIT.
 
 use crate::deferred::Deferred;
 
-/// Pieces of the full-text index on a level before they become one of the next level. Twice as many as
-/// by default: each word is written less often, and a search has a few more places to look at.
+/// FTS5 `automerge`: segments on a level before they are merged into one of the next level. Twice the
+/// default: each word is rewritten less often, and a search reads a few more segments.
 pub(crate) const MERGE: &str =
     "INSERT INTO passage_fts (passage_fts, rank) VALUES ('automerge', 8);";
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IndexState {
-    /// How many documents were noted that the index does not contain yet.
+    /// How many documents were added to the unindexed ones.
     pub(crate) noted: usize,
     /// Whether the index was brought up to date with everything committed before.
     pub(crate) is_whole: bool,
     /// Whether every passage has its embedding.
     pub(crate) is_worked_out: bool,
-    /// Whether there are postings to be packed, if that was looked at.
+    /// Whether there are postings to be packed, if that was checked.
     pub(crate) is_loose: Option<bool>,
 }
 

@@ -109,7 +109,7 @@ fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
             new.agent_id,
         ])
     })?;
-    // A mark of the session says nothing that anybody would search for.
+    // A mark of a moment in the session, such as its start, has no text worth searching.
     if !new.kind.is_mark() {
         passages::add(tx, id)?;
     }

@@ -244,7 +244,7 @@ pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
 }
 
-/// The words by which a document is found; none if it is gone or nothing that anybody would search for.
+/// The searchable text of a document; none if it is deleted or not searchable.
 pub fn text(rx: &Rx<'_>, doc: i64) -> Result<Option<String>, OpError> {
     Ok(rx.registry().document(rx, doc)?.map(Document::whole))
 }
@@ -267,8 +267,8 @@ pub fn cosine(rx: &Rx<'_>, a: i64, b: i64) -> Result<f64, OpError> {
     Ok(cosines.fold(0.0, f64::max))
 }
 
-/// The number of projects whose records have this stem. Of a frequent stem only the newest passages are
-/// looked at.
+/// The number of projects whose records have this stem. For a frequent stem, only the newest passages are
+/// counted.
 pub fn projects_with(rx: &Rx<'_>, stem: &str) -> Result<usize, OpError> {
     const END: &str = "SELECT min(coalesce(max(id), 0), ?1) + 1 FROM passages";
     const PROJECTS: &str = "SELECT count(DISTINCT project) FROM passages \
@@ -285,13 +285,13 @@ pub fn projects_with(rx: &Rx<'_>, stem: &str) -> Result<usize, OpError> {
     })
 }
 
-/// Whether there are documents that the index does not know yet.
+/// Whether there are unindexed documents.
 pub(crate) fn is_behind(tx: &Tx<'_>) -> Result<bool, OpError> {
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM unindexed)";
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.cell(0)))
 }
 
-/// How many documents wait to be put into the index.
+/// The number of unindexed documents.
 pub fn waiting(rx: &Rx<'_>) -> Result<u64, OpError> {
     const COUNT: &str = "SELECT count(*) FROM unindexed";
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))

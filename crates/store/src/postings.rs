@@ -51,7 +51,7 @@ const REMOVE_PACK: &str = "DELETE FROM packed_postings WHERE pack = ?1 AND term 
 pub(crate) struct Batch(BTreeMap<(usize, String), Vec<(u16, u8)>>);
 
 impl Batch {
-    /// Adds a passage that comes after all others.
+    /// Adds a passage. Its id is higher than all earlier ones.
     pub(crate) fn add(&mut self, passage: usize, terms: Terms) {
         let (block, place) = DIVISION.place_of(passage);
         for (term, twice) in terms.twice {
@@ -121,8 +121,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For so many passages. Numbers of packs and blocks that no passage has are damage and are left out: one row
-    /// with a very high number would make every search visit all numbers before it.
+    /// The layout for `passages` passages. Numbers of packs and blocks beyond the last passage are damage and are
+    /// left out: one row with a very high number would make every search visit all numbers before it.
     pub(crate) fn of(db: &Connection, passages: usize) -> rusqlite::Result<Layout> {
         const LAST_PACK: &str = "SELECT max(pack) FROM packed_postings WHERE pack BETWEEN 0 AND ?1";
         const BLOCKS: &str = "SELECT (SELECT min(block) FROM postings WHERE block >= 0), \
@@ -138,8 +138,8 @@ impl Layout {
         Ok(Layout { packs: 0..pack.map_or(0, |pack| pack + 1), blocks: first..behind })
     }
 
-    /// From the oldest passages to the newest. A pack that is being made comes before those of its blocks
-    /// that are left: a stem is either in it or in them.
+    /// From the oldest passages to the newest. A partly built pack precedes its remaining blocks: a stem is
+    /// either in the pack or in the blocks.
     fn sections(&self) -> impl Iterator<Item = Section> + use<> {
         let packs = self.packs.clone().map(Section::Pack);
         packs.chain(self.blocks.clone().map(Section::Block))
@@ -269,7 +269,7 @@ pub(crate) fn is_loose(db: &Connection) -> rusqlite::Result<bool> {
     next_pack(db).map(|pack| pack.is_some())
 }
 
-/// Puts some stems of full blocks into their pack, and says whether there are more.
+/// Moves a batch of stems of full blocks into their pack. Returns whether there are more.
 pub(crate) fn pack(db: &Connection) -> rusqlite::Result<bool> {
     let Some(pack) = next_pack(db)? else { return Ok(false) };
     let mut packed: BTreeMap<RawText, Vec<u8>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Projects in the store: recognised by remote, by root or by what a person said, never by name.
+//! Projects in the store: recognised by remote, by root or by a user's alias, never by name.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -254,8 +254,8 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Project>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_ID)?.query_row([id], read).optional())
 }
 
-/// The projects that this text means: one by `project://KEY`, by key or by alias, else all that
-/// bear the name or did so before.
+/// The projects that this text means: one by `project://KEY`, by key or by alias, else all with this
+/// current or former name.
 pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     let exact = text.strip_prefix("project://");
     let mut values = vec![exact.unwrap_or(text).to_owned()];
@@ -446,7 +446,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     Ok(new)
 }
 
-/// Removes a project that nothing belongs to; says whether it did.
+/// Deletes a project that has no records. Returns whether it did.
 pub(crate) fn remove_empty(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
     forget_found(tx);
     for records in tx.registry().records() {

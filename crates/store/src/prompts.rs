@@ -47,7 +47,7 @@ impl Deferred for ActionCounts {
 #[derive(Default)]
 struct NewestPrompts(RefCell<HashMap<i64, Option<Newest>>>);
 
-/// A prompt that comes in.
+/// A prompt to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPrompt<'a> {
     pub session: i64,
@@ -104,8 +104,8 @@ fn by_agent_id(rx: &Rx<'_>, session: i64, agent_id: Option<&str>) -> Result<Opti
     })
 }
 
-/// The prompt that caused what happened at this time: the one that the agent names, else the
-/// user's newest one. One that the agent knows under another id is not the cause.
+/// The prompt that caused an action at this time: the one that the agent names, else the user's
+/// newest one, unless the agent knows that under another id.
 pub fn cause(
     tx: &Tx<'_>,
     session: i64,
@@ -135,7 +135,7 @@ pub fn cause(
     Ok((then.agent_id.is_none() || agent_prompt_id.is_none()).then_some(then.id))
 }
 
-/// A prompt of the user, as far as it matters for what it causes.
+/// The parts of a user's prompt that are needed to find the cause of an action.
 #[derive(Clone, Debug)]
 struct Newest {
     id: i64,
@@ -222,7 +222,7 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Prompt>, OpError> {
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
 }
 
-/// A prompt with the event that it came with and the agent of its session.
+/// A prompt with its source event and the agent of its session.
 pub(crate) fn with_origin(
     rx: &Rx<'_>,
     id: i64,
@@ -303,7 +303,7 @@ pub(crate) const LAST_OF_SESSION: &str = "SELECT id, content, actions FROM promp
 pub(crate) const OF_SESSION: &str = "SELECT id, content FROM prompts WHERE session = ?1 \
      AND source = 'user' ORDER BY at, id LIMIT ?2";
 
-/// Counts the actions of a prompt anew, after some of them were removed.
+/// Recounts the actions of a prompt after some of them were deleted.
 pub(crate) fn recount(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const RECOUNT: &str = "UPDATE prompts SET actions = \
          (SELECT coalesce(sum(count), 0) FROM observations WHERE prompt = ?1 AND kind NOT IN ('marker', 'answer')) \

@@ -48,7 +48,7 @@ impl PurgeFilter {
         self.ids.is_none() && self.kind.is_none()
     }
 
-    /// The projects that it names and everything of which it matches.
+    /// The projects of the filter if it matches all of their records.
     fn whole_projects(&self) -> &[i64] {
         let whole = self.is_sweeping() && self.session.is_none() && self.before.is_none();
         self.projects.as_deref().filter(|_| whole).unwrap_or_default()

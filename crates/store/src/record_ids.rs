@@ -83,7 +83,7 @@ pub(crate) fn repair(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(damaged)
 }
 
-/// Writes down, at the end of a group, how far it came.
+/// Stores the last id at the end of a group.
 fn keep(tx: &Tx<'_>) -> Result<(), OpError> {
     match tx.last_id().get() {
         Some(last) => tx.sql(|db| db.prepare_cached(KEEP)?.execute([last]).map(drop)),

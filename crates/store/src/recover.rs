@@ -55,9 +55,9 @@ enum End {
     High,
 }
 
-/// Replaces the damaged database at `path` by a new one with what can be read of it. The old files
-/// stay beside it under a name with the time. The new database is finished before the old one is
-/// moved, so that a crash in between loses nothing.
+/// Replaces the damaged database at `path` by a new one with its readable rows. The old files stay beside
+/// it under a name with the time. The new database is finished before the old one is moved, so that a
+/// crash in between loses nothing.
 pub(crate) fn set_aside(path: &Path, setup: &Setup, why: &str, now: i64) -> Result<(), StoreError> {
     let busy = setup.busy;
     let fresh = Scratch::beside(path, "fresh");
@@ -112,7 +112,7 @@ pub(crate) fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies table by table what can be read; says how many rows of each.
+/// Copies the readable rows table by table. Returns the number of rows of each.
 fn salvage(
     path: &Path,
     sound: &Path,
@@ -251,8 +251,8 @@ struct Rescue<'c> {
 }
 
 impl Rescue<'_> {
-    /// Copies the rows with these ids, from one end on. None if it came to the other; else the id at which it
-    /// could not go on.
+    /// Copies the rows with ids in this range, starting at one end. None if it reached the other end; else the
+    /// id at which it stopped.
     fn read(&mut self, end: End, low: i64, high: i64) -> rusqlite::Result<Option<i64>> {
         let (select, mut next) = match end {
             End::Low => (&mut self.up, low),

@@ -58,7 +58,7 @@ pub struct ProjectTexts {
 }
 
 impl ProjectTexts {
-    /// Removes the answers of calls that tell of the project.
+    /// Deletes the stored answers of calls that contain a name of the project.
     pub(crate) fn forget_answers(&self, tx: &Tx<'_>) -> Result<(), OpError> {
         calls::forget_with(tx, &self.name, true)?;
         let path = EntryPath::format("project", &[&self.key]);
@@ -101,18 +101,18 @@ pub fn projects_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<ProjectT
     Ok(found)
 }
 
-/// Puts other texts in the place of those of a project.
+/// Replaces the texts of a project.
 pub fn replace_project(
     tx: &Tx<'_>,
     old: &ProjectTexts,
     new: &ProjectReplacement,
 ) -> Result<(), OpError> {
-    // Another project may have come to the same key: then the number tells them apart.
+    // Another project may have got the same key: then the id is appended to this one.
     const PROJECT: &str = "UPDATE projects SET name = ?3, root = ?4, \
          key = iif(EXISTS (SELECT 1 FROM projects WHERE key = ?2 AND id <> ?1), \
                    ?2 || '#' || ?1, ?2) \
          WHERE id = ?1";
-    // The first of two aliases that became the same leads on; the other would lead nowhere else.
+    // If two aliases become equal, the first one stays and the other is deleted.
     const ALIAS: &str = "UPDATE OR IGNORE project_aliases SET value = ?2 WHERE value = ?1";
     const LEFT_OVER: &str = "DELETE FROM project_aliases WHERE value = ?1";
     const MARKS: &str = "UPDATE sessions AS s SET name = replace(name, ?2, ?3) || \
@@ -144,7 +144,7 @@ pub fn replace_project(
     })
 }
 
-/// The next sessions behind this id whose directory is known, and what it is, in order of their ids.
+/// The next sessions after this id that have a directory, with that directory, in order of their ids.
 pub fn roots_after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<(i64, String)>, OpError> {
     const AFTER: &str =
         "SELECT id, root FROM sessions WHERE id > ?1 AND root IS NOT NULL ORDER BY id LIMIT ?2";

@@ -52,7 +52,7 @@ pub struct Sighting<'a> {
     pub project: i64,
     pub root: Option<&'a str>,
     pub at: i64,
-    /// Whether the agent says that the session begins or goes on.
+    /// Whether the agent reports that the session starts or resumes.
     pub starts: bool,
 }
 
@@ -99,7 +99,7 @@ const LAST_BY_AGENT: &str =
 #[derive(Default)]
 struct AliveSessions(RefCell<HashMap<String, Alive>>);
 
-/// A session that goes on.
+/// A session that has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Alive {
     id: i64,
@@ -149,8 +149,8 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
 }
 
 /// Continues a session in another project, because the directory where it began was replaced. Neither project may
-/// get what was said in the other, so each has its own part: the current one has the session's name, the others
-/// have their project's id behind it.
+/// get records of the other, so each has its own part: the current one has the session's name, the others have
+/// their project's id after it.
 fn continue_in_project(
     tx: &Tx<'_>,
     seen: &Sighting<'_>,
@@ -177,7 +177,7 @@ fn forget_alive(tx: &Tx<'_>, id: i64) {
     tx.cached::<AliveSessions>().0.borrow_mut().retain(|_, alive| alive.id != id);
 }
 
-/// Notes when a session that goes on was last active.
+/// Stores when an open session was last active.
 fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     const ACTIVE: &str = "UPDATE sessions SET last_at = ?2 WHERE id = ?1 AND last_at < ?2";
     tx.sql_on_row(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at])).map(drop)
@@ -390,7 +390,7 @@ pub fn summaries_after(
     Ok(rows.into_iter().map(|(id, text)| (id, summary_of(&text))).collect())
 }
 
-/// Removes a session of which nothing is left but itself.
+/// Deletes a session that has no records left.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     forget_alive(tx, id);
     passages::remove(tx, id)?;
@@ -408,7 +408,7 @@ pub(crate) fn of_agent(rx: &Rx<'_>, agent: &str) -> Result<Vec<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(OF_AGENT)?.query_map([agent], |row| row.cell(0))?.collect())
 }
 
-/// When the last event of each agent came.
+/// The time of each agent's last event.
 pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
     rx.sql(|db| db.prepare_cached(LAST_BY_AGENT)?.query_map([OF_MARKS], read)?.collect())

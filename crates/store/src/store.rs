@@ -1,4 +1,4 @@
-//! The handle that everybody holds: writes go to the writer thread, reads to the pool.
+//! The store's handle: writes go to the writer thread, reads to the pool.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -232,7 +232,7 @@ impl Store {
         let done = begin(&rx).and_then(|()| f(&rx));
         let fault = rx.take_fault();
         let generation = reader.generation();
-        // The reader goes back before the writer is asked for anything: it waits for readers.
+        // The reader is returned first, because the writer waits for readers before a repair.
         drop(reader);
         match (done, fault) {
             (Err(_), Some(fault)) => Err(self.report(fault, generation)),
@@ -267,7 +267,7 @@ impl Store {
         Err(StoreError::Io("its file does not stay at its path".into()).into())
     }
 
-    /// Tells the writer about damage that a reader met, and says what the reader's caller gets.
+    /// Reports damage that a reader met to the writer. Returns the error for the reader's caller.
     fn report(&self, fault: StoreError, generation: u64) -> OpError {
         if let StoreError::Corrupt(why) = &fault {
             let (reply, repaired) = sync_channel(1);
@@ -321,13 +321,13 @@ impl Store {
         }
     }
 
-    /// Whether it is known of all passages what they mean, as far as that is wanted. Working it out for
-    /// a large store takes minutes, for which no search waits.
+    /// Whether every passage has its embedding, if embeddings are enabled. Computing them for a large
+    /// store takes minutes, for which no search waits.
     pub fn is_worked_out(&self) -> bool {
         !self.inner.shared.bare.load(Ordering::Acquire)
     }
 
-    /// Packs all postings that are full, which the writer else does when it has time.
+    /// Packs all full blocks of postings, which the writer otherwise does when it is idle.
     pub fn pack(&self) -> Result<(), OpError> {
         while self.read(passages::is_loose)? {
             self.write(Write::default(), passages::go_on)?;

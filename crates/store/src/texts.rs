@@ -7,7 +7,7 @@ use text::secrets::Redacted;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texts {
     pub id: i64,
-    /// The session in the store, whose summary may repeat what is said here; 0 for a record in no session.
+    /// The session's id in the store, whose summary may repeat these texts; 0 for a record in no session.
     pub session: i64,
     pub content: String,
     pub file_path: Option<String>,

@@ -1,8 +1,8 @@
-//! Answers to questions about the texts of records, yes or no, and the statements of these texts, by the records' ids. Most
-//! searches and briefings meet the same records, and parsing their texts costs more than all else.
+//! A cache of yes-or-no questions about the texts of records, and of the statements of these texts, by record id.
+//! Most searches and briefings return the same records, and parsing their texts costs more than everything else.
 //!
-//! No word of a text is kept here, only ids and the hashes of stems. A record whose text changes is forgotten when that is
-//! committed.
+//! The cache holds no words of a text, only ids and the hashes of stems. When a change of a record's text is
+//! committed, its entries are removed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub enum TextQuestion {
     BeginsSubject,
 }
 
-/// After so many changes in a row all verdicts are forgotten.
+/// After this many changes in a row the whole cache is cleared.
 const FORGOTTEN_APART: usize = 32;
 
 /// Two records; the second is 0 for a question about one.
@@ -39,9 +39,9 @@ pub(crate) struct Verdicts(Mutex<Known>);
 struct Known {
     verdicts: HashMap<(TextQuestion, Subject), bool>,
     statements: HashMap<i64, Arc<Statement>>,
-    /// How often texts had changed.
+    /// The number of changes of texts so far.
     changes: u64,
-    /// How many of these changes came one after the other, without a new verdict in between.
+    /// How many of these changes happened since the last new verdict.
     in_a_row: usize,
 }
 
@@ -50,17 +50,17 @@ impl Verdicts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often texts have changed. A snapshot that begins later than this is asked has the text after these changes.
+    /// The number of changes of texts so far. A snapshot that begins after this call sees all these changes.
     pub(crate) fn changes(&self) -> u64 {
         self.known().changes
     }
 
-    /// Forgets the verdicts on a record whose text has changed or is gone.
+    /// Removes the entries of a record whose text was changed or deleted.
     pub(crate) fn forget(&self, id: i64) {
         let mut known = self.known();
         known.changes += 1;
         known.in_a_row += 1;
-        // A purge of many records would look through all verdicts for each of them.
+        // A purge of many records would otherwise scan all verdicts for each of them.
         if known.in_a_row > FORGOTTEN_APART {
             known.verdicts.clear();
             known.statements.clear();
@@ -70,8 +70,8 @@ impl Verdicts {
         }
     }
 
-    /// The answer to a question, for a snapshot that began after so many changes. It is judged unless it is known, and not
-    /// remembered if there were more changes since.
+    /// The answer to a question, for a snapshot that began after `changes` changes: cached, or from `judge`. It is not
+    /// added to the cache if there were more changes since.
     pub(crate) fn answer(
         &self,
         changes: u64,
@@ -96,7 +96,7 @@ impl Verdicts {
         Ok(verdict)
     }
 
-    /// The statement of a record's text, for a snapshot that began after so many changes. It is read unless it is known.
+    /// The statement of a record's text, for a snapshot that began after `changes` changes: cached, or from `read`.
     pub(crate) fn statement(
         &self,
         changes: u64,

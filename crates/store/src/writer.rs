@@ -431,8 +431,8 @@ fn blame(fault: StoreError) -> Aborted {
     Aborted { fault, one_may_be_to_blame: true }
 }
 
-/// Runs the jobs, with a savepoint for each if they are to stand apart. Without one nothing can be kept
-/// if one of them fails: then there are no outcomes.
+/// Runs the jobs, each in a savepoint if `apart`. Without savepoints, the failure of one job undoes all of
+/// them: then there are no outcomes.
 fn run_jobs(
     (db, shared): (&Connection, &Shared),
     (group, arrivals): (&mut Vec<Job>, &mut Arrivals<'_>),

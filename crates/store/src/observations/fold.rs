@@ -59,8 +59,8 @@ impl Verdict {
 pub(crate) const EARLIER: &str = "SELECT first_at, at, observation, count, folds FROM repeats \
      WHERE session = ?1 AND same = ?2 ORDER BY observation DESC LIMIT ?3";
 
-/// A number that equal records share: by path for the reading of a file, else by content. Two
-/// different ones would have to be among billions within minutes to meet.
+/// A hash that equal records share: by path for a file read, else by content. A collision would take
+/// billions of different records within minutes.
 pub(crate) fn same(new: &NewObservation<'_>, folding: &Folding) -> i64 {
     let path = new.file_path.map_or("", |path| path.as_str());
     let by_path = folding.is_read(new) && new.kind == ObsType::FileRead && !path.is_empty();
@@ -129,8 +129,8 @@ pub(crate) fn remember(
     })
 }
 
-/// Counts a record with an earlier one. Of a flood the first ones have rows of their own; the row
-/// that folds the rest moves on with the last one, so that the last failure says what it said.
+/// Folds a record into an earlier row. In a flood, the first records have rows of their own; the row
+/// that counts the rest takes the time and metadata of the last record, so that it shows the last failure.
 /// False if that row was purged or is damaged.
 pub(crate) fn into(
     tx: &Tx<'_>,

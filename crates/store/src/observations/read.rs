@@ -240,7 +240,7 @@ pub(crate) const SAID_BEFORE: &str = "SELECT id FROM prompts WHERE session = ?1 
 pub(crate) const SAID_AFTER: &str = "SELECT id FROM prompts WHERE session = ?1 \
      AND (at, id) > (?2, ?3) ORDER BY at, id LIMIT ?4";
 
-/// The record with this id, and the observations and prompts of its session around it; none if it is gone.
+/// The record with this id, and the observations and prompts of its session around it; none if it was deleted.
 pub fn around(
     rx: &Rx<'_>,
     id: i64,

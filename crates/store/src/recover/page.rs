@@ -29,7 +29,7 @@ pub(super) fn is_leaf(page: &[u8]) -> bool {
 }
 
 /// Whether this is a B-tree page with at least one cell, whose header starts at this offset: 100 on the first page,
-/// else 0. Every field of the header and every cell pointer has to be possible, so that text is none.
+/// else 0. Every field of the header and every cell pointer has to be valid, so that text is not mistaken for one.
 pub(super) fn is_btree(page: &[u8], at: usize) -> bool {
     let header = match page.get(at) {
         Some(0x02 | 0x05) => 12,

@@ -89,7 +89,7 @@ impl Records for Sessions {
         let read = |row: &Row<'_>| {
             let (project, at) = (row.cell(0)?, row.cell(1)?);
             let Some(text) = row.text_or_null(2)? else { return Ok(None) };
-            // It tells of the session and is no part of it.
+            // A summary is about the session and not one of its records.
             let (session, kind) = (0, ObsType::SessionSummary.word());
             let texts = vec![summary_of(&text).text()];
             Ok(Some(Document { id, session, project, at, kind, texts }))
