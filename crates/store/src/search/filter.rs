@@ -124,7 +124,7 @@ impl Conditions {
         let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
         let flag = |flag: bool| Value::from(i64::from(flag));
         let leads = filter.projects.is_some() || filter.session.is_some() || files.is_some();
-        // Prompts and summaries have NULL as their file, so SQLite skips their part of the view without reading a row.
+        // Record types without a file have NULL there: SQLite skips their part of the view without reading a row.
         let given: [(&str, Option<Value>); 9] = [
             ("project IN (SELECT value FROM json_each(?))", filter.projects.map(json)),
             ("session = ?", filter.session.map(Value::from)),
