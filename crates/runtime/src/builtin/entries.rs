@@ -36,7 +36,7 @@ impl Op for Get {
     const INFO: OpInfo = OpInfo {
         name: "get",
         summary: "Read the entry at a path",
-        doc: "Every entry has a path such as hint://http-proxy/build; the same path works on every surface.",
+        doc: "Every entry has a path such as hint://http-proxy/build. It works on every surface.",
         toolset: "entries",
         cli: CliShape {
             path: &["get"],
