@@ -30,6 +30,8 @@ pub struct Passages {
     order: Order,
     /// The runs of consecutive passages of each project, in ascending order.
     runs: HashMap<u32, Vec<Range<usize>>>,
+    /// The passages of each project that are talk, in ascending order. Few passages are.
+    talk: HashMap<u32, Vec<u32>>,
     session_lengths: SessionLengths,
     count: usize,
     length_sum: u64,
@@ -92,6 +94,9 @@ impl Passages {
         }
         self.place(id);
         self.add_to_runs(id);
+        if kind.obs_type().is_talk() {
+            self.talk.entry(project).or_default().push(number(id));
+        }
         // A damaged row may name no document. Its number is then not in use, and `remove` skips it.
         if doc != 0 {
             self.session_lengths.add(id, session, length);
@@ -102,7 +107,10 @@ impl Passages {
 
     /// Whether columns, totals and runs fit together.
     pub fn is_sound(&self) -> bool {
-        self.columns_are_equally_long() && self.counts_add_up() && self.runs_are_sorted()
+        self.columns_are_equally_long()
+            && self.counts_add_up()
+            && self.runs_are_sorted()
+            && self.talk.values().all(|passages| passages.is_sorted())
     }
 
     /// Every passage has all columns; vectors exist up to the last passage that has one.
@@ -249,6 +257,13 @@ impl Passages {
         let first = all.partition_point(|run| run.end <= part.start);
         let these = all.iter().skip(first).take_while(move |run| run.start < part.end);
         these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
+    }
+
+    /// The passages of this project that are talk, in ascending order. Some of them may be gone.
+    pub fn talk_of(&self, project: i64) -> impl DoubleEndedIterator<Item = usize> {
+        let all = u32::try_from(project).ok().and_then(|project| self.talk.get(&project));
+        let all = all.map(Vec::as_slice).unwrap_or_default();
+        all.iter().filter_map(|passage| usize::try_from(*passage).ok())
     }
 
     /// When its document happened: milliseconds since 1970, UTC, to the second.

@@ -592,8 +592,8 @@ pub const SEARCH_SPREAD_MAX: usize = 2_000;
 pub const SEARCH_READ: usize = 40;
 /// First hits of a search for which a replacing record is searched.
 pub const REPLACED_LOOKED_UP: usize = 20;
-/// Latest passages of a project among which a replacing record is searched.
-pub const REPLACING_SCANNED: usize = 20_000;
+/// Latest passages of talk in a project among which a replacing record is searched.
+pub const REPLACING_SCANNED: usize = 8_000;
 /// Nearest newer records whose words are compared with a hit.
 pub const REPLACING_COMPARED: usize = 24;
 /// Newer prompts, answers and marks, of each type, that are read to see whether one replaces a listed record.

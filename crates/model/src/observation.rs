@@ -104,6 +104,11 @@ impl ObsType {
         matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)
     }
 
+    /// Whether it is something that was said: only such a record can replace a statement, or be replaced.
+    pub fn is_talk(self) -> bool {
+        matches!(self, ObsType::UserPrompt | ObsType::Answer | ObsType::Marker)
+    }
+
     /// Whether it counts as an action of the prompt that caused it. Markers and answers do not.
     pub fn is_action(self) -> bool {
         !matches!(self, ObsType::Marker | ObsType::Answer)

@@ -47,7 +47,7 @@ impl TalkStatement {
         turn: Option<i64>,
         text: &str,
     ) -> TalkStatement {
-        let statement = if is_talk(kind) { rx.statement(id, text) } else { Arc::default() };
+        let statement = if kind.is_talk() { rx.statement(id, text) } else { Arc::default() };
         TalkStatement { id, at, kind, turn, statement }
     }
 
@@ -105,11 +105,6 @@ impl TalkStatement {
         let cosine = passages::cosine(rx, self.id, older.id)?;
         Ok(cosine >= least || (cosine == 0.0 && least < AMENDS_NEAR_FROM))
     }
-}
-
-/// The kinds of records that can replace a statement, or be replaced.
-fn is_talk(kind: ObsType) -> bool {
-    matches!(kind, ObsType::UserPrompt | ObsType::Answer | ObsType::Marker)
 }
 
 /// The newest of these records, all of which replace the same one; of a turn the prompt.

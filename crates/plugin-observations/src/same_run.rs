@@ -50,6 +50,11 @@ impl ProgramKey {
         Some(ProgramKey { program: command.program, subcommand, directory: String::new() })
     }
 
+    /// Whether the key of a command may be this one. Most commands name another program, and need not be parsed.
+    pub(crate) fn may_be_of(&self, seen: &Observation) -> bool {
+        seen.content.contains(&self.program) || RunKey::of(seen).is_some()
+    }
+
     /// Whether a later command that worked is a run of this one, which failed. Failed tests have to be among those
     /// that ran later; of other commands a corrected argument may be the fix.
     pub(crate) fn is_fixed_by(

@@ -232,17 +232,19 @@ pub(crate) fn with_origin(
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
 }
 
+pub(crate) const ANSWER: &str = "SELECT id FROM observations WHERE prompt = ?1 AND kind = 'answer' \
+     AND failed = 0 AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1";
+
 /// The agent's last answer to a prompt; none if there is none, or the turn failed.
 pub fn answer_to(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
-    const ANSWER: &str = "SELECT id FROM observations WHERE prompt = ?1 AND kind = 'answer' \
-         AND failed = 0 AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1";
     rx.sql(|db| db.prepare_cached(ANSWER)?.query_row([id], |row| row.cell(0)).optional())
 }
 
+pub(crate) const COMMIT: &str = "SELECT id FROM observations WHERE prompt = ?1 \
+     AND kind = 'git_commit' AND failed = 0 ORDER BY at DESC, id DESC LIMIT 1";
+
 /// The last commit of a prompt's turn; none if there is none.
 pub fn commit_of(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
-    const COMMIT: &str = "SELECT id FROM observations WHERE prompt = ?1 AND kind = 'git_commit' \
-         AND failed = 0 ORDER BY at DESC, id DESC LIMIT 1";
     rx.sql(|db| db.prepare_cached(COMMIT)?.query_row([id], |row| row.cell(0)).optional())
 }
 

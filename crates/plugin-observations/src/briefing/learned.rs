@@ -1,5 +1,6 @@
 //! The section `Learned`: decisions, and failures with the command that worked later.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use contract::Slot;
@@ -8,7 +9,7 @@ use model::{OpError, limits};
 use store::TextQuestion;
 
 use super::sections::{BriefingRow, SectionWriter};
-use super::topic::subject;
+use super::topic::{self, subject};
 use crate::replaced::TalkStatement;
 use crate::same_run::{self, ProgramKey};
 
@@ -72,13 +73,19 @@ struct Decision<'w> {
     at: i64,
     said: TalkStatement,
     sentence: &'w str,
-    subject: BTreeSet<String>,
+    /// The words of the sentence, once they are needed.
+    subject: OnceCell<BTreeSet<String>>,
 }
 
 impl Decision<'_> {
-    fn is_about(&self, subject: &BTreeSet<String>) -> bool {
-        let common = self.subject.intersection(subject).count() as f64;
-        common >= SAME_SUBJECT * self.subject.len().min(subject.len()).max(1) as f64
+    fn subject(&self) -> &BTreeSet<String> {
+        self.subject.get_or_init(|| subject(self.sentence))
+    }
+
+    fn is_about_the_same(&self, other: &Decision<'_>) -> bool {
+        let (own, other) = (self.subject(), other.subject());
+        let common = own.intersection(other).count() as f64;
+        common >= SAME_SUBJECT * own.len().min(other.len()).max(1) as f64
     }
 
     /// Whether an older record is replaced by this one.
@@ -130,19 +137,16 @@ fn read_decisions<'w>(
         let decided = key.and_then(text::decision);
         let changed = decided.or_else(|| key.and_then(text::change));
         let Some(sentence) = changed.or(is_statement.then_some(text)) else { continue };
-        let subject = subject(sentence);
-        if subject.is_empty() {
+        if !topic::has_subject(sentence) {
             continue;
         }
         let said = TalkStatement::new(writer.brief.rx, (id, at), kind, turn, text);
-        let decision = Decision { id, at, said, sentence, subject };
-        let newer = newer_of(writer, &told, &decision)?;
-        if let Some((newer, is_replaced)) =
-            newer.filter(|(_, is_replaced)| *is_replaced || decided.is_some())
-        {
-            if is_replaced {
-                replaced.push((id, newer.id));
-            }
+        let decision = Decision { id, at, said, sentence, subject: OnceCell::new() };
+        if let Some(newer) = replacing(writer, &told, &decision)? {
+            replaced.push((id, newer.id));
+            continue;
+        }
+        if decided.is_some() && told.iter().any(|one| one.is_about_the_same(&decision)) {
             continue;
         }
         let mut place = None;
@@ -191,19 +195,15 @@ fn talk<'w>(writer: &'w SectionWriter<'_>) -> Vec<RecentTalk<'w>> {
     talk
 }
 
-/// The newer decision that is about the same as an older one, and whether it says that it replaces it.
-fn newer_of<'t, 'w>(
+/// The newer decision that replaces an older one.
+fn replacing<'t, 'w>(
     writer: &SectionWriter<'_>,
     told: &'t [Decision<'w>],
     older: &Decision<'_>,
-) -> Result<Option<(&'t Decision<'w>, bool)>, OpError> {
+) -> Result<Option<&'t Decision<'w>>, OpError> {
     for one in told {
-        let is_same = one.is_about(&older.subject);
         if one.replaces(writer, older)? {
-            return Ok(Some((one, true)));
-        }
-        if is_same {
-            return Ok(Some((one, false)));
+            return Ok(Some(one));
         }
     }
     Ok(None)
@@ -233,16 +233,23 @@ fn fixes(writer: &mut SectionWriter<'_>) {
     let work = &writer.work;
     let mut keys: Vec<ProgramKey> = Vec::new();
     let mut fixes: Vec<ToldFix> = Vec::new();
-    // Every line is parsed once, and none if nothing failed.
-    let first = work.failures.last().map_or(i64::MAX, |failure| failure.at_ms);
+    let failures = work.failures.iter();
+    let failed: Vec<(ProgramKey, &Observation)> =
+        failures.filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
+    let first = failed.last().map_or(i64::MAX, |(_, failure)| failure.at_ms);
+    let may_fix = |seen: &&Observation| {
+        seen.at_ms >= first
+            && same_run::has_worked(seen)
+            && failed.iter().any(|(key, _)| key.may_be_of(seen))
+    };
     let commands = work.commands.iter().chain(&work.commits);
-    let mut worked: Vec<(ProgramKey, &Observation)> = commands
-        .filter(|seen| seen.at_ms >= first && same_run::has_worked(seen))
-        .filter_map(|seen| Some((ProgramKey::of(seen)?, seen)))
-        .collect();
+    let mut worked: Vec<(ProgramKey, &Observation)> =
+        commands.filter(may_fix).filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
     worked.sort_by_key(|(_, seen)| std::cmp::Reverse((seen.at_ms, seen.id)));
-    for failure in &work.failures {
-        let Some(key) = ProgramKey::of(failure).filter(|key| !keys.contains(key)) else { continue };
+    for (key, failure) in failed {
+        if keys.contains(&key) {
+            continue;
+        }
         let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
         keys.push(key);
         let is_other = fix.worked.content != failure.content;

@@ -144,7 +144,7 @@ impl SectionWriter<'_> {
             let answered = open_ends::unanswered(self.brief.rx, &own)?.is_none();
             let state = if answered { "last prompt" } else { "last prompt, not answered" };
             let says_nothing =
-                topic::subject(&prompt.content).is_empty() || text::is_small_talk(&prompt.content);
+                !topic::has_subject(&prompt.content) || text::is_small_talk(&prompt.content);
             // "ok continue" goes on with the task of a prompt before it.
             let task = match says_nothing {
                 true => {

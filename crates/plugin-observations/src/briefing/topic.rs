@@ -83,8 +83,17 @@ fn last_answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
 
 /// The stems of a text's words, without stop words and short ones.
 pub(super) fn subject(text: &str) -> BTreeSet<String> {
+    telling_words(text).map(text::stem::stemmed).collect()
+}
+
+/// Whether a text has a subject at all.
+pub(super) fn has_subject(text: &str) -> bool {
+    telling_words(text).next().is_some()
+}
+
+fn telling_words(text: &str) -> impl Iterator<Item = String> {
     let words = words::words(text).map(|(_, word)| words::fold(word));
-    words.filter(|word| word.len() > 2 && !words::is_stop(word)).map(text::stem::stemmed).collect()
+    words.filter(|word| word.len() > 2 && !words::is_stop(word))
 }
 
 /// Whether a prompt says what it is about, without the prompts before it.

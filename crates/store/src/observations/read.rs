@@ -108,13 +108,16 @@ pub fn lately(
     since: i64,
     limit: usize,
 ) -> Result<Vec<Observation>, OpError> {
-    let mut found = Vec::new();
+    let mut found: Vec<Observation> = Vec::new();
     for project in projects {
         for kind in kinds {
-            found.extend(select(rx, LATELY, params![project, kind.word(), since, limit])?);
+            // Nothing older than the last of enough records gets into the list.
+            let enough = found.get(limit.saturating_sub(1)).map_or(since, |last| last.at_ms);
+            found.extend(select(rx, LATELY, params![project, kind.word(), enough, limit])?);
+            found = newest_first(found, limit);
         }
     }
-    Ok(newest_first(found, limit))
+    Ok(found)
 }
 
 /// The newest runs of tests and builds in these projects from this time on, newest first.

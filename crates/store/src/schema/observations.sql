@@ -34,6 +34,9 @@ CREATE INDEX IF NOT EXISTS observations_runs
   ON observations (project, at) WHERE instr(metadata, '"run":{') > 0;
 CREATE INDEX IF NOT EXISTS observations_pinned ON observations (project, at) WHERE pinned = 1;
 CREATE INDEX IF NOT EXISTS observations_by_prompt ON observations (prompt) WHERE prompt IS NOT NULL;
+-- The last answer and the last commit of a turn, without a look at its actions.
+CREATE INDEX IF NOT EXISTS observations_answers ON observations (prompt, at) WHERE kind = 'answer';
+CREATE INDEX IF NOT EXISTS observations_commits ON observations (prompt, at) WHERE kind = 'git_commit';
 -- What a session did within the last minutes, so that a repeat is recognised without a look at the
 -- observations themselves. `same` is a hash of what makes two of them equal.
 CREATE TABLE IF NOT EXISTS repeats (

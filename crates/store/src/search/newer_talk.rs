@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use index::{Passages, RecordKind};
+use index::Passages;
 use meaning::{DIMENSIONS, Vector};
 use model::observation::ObsType;
 use model::{OpError, limits};
@@ -18,11 +18,6 @@ pub struct NewerTalk {
     pub cosine: f64,
 }
 
-/// The kinds of records that can replace a statement.
-fn is_talk(kind: RecordKind) -> bool {
-    matches!(kind.obs_type(), ObsType::UserPrompt | ObsType::Answer | ObsType::Marker)
-}
-
 /// A record to which newer ones are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OlderRecord {
@@ -34,7 +29,7 @@ pub(super) struct OlderRecord {
 }
 
 /// For each record the newer records of talk in its project with at least this cosine, the nearest first. Only
-/// a bounded number of the passages added last is scanned.
+/// a bounded number of the passages of talk added last is scanned.
 pub(super) fn newer_than(
     rx: &Rx<'_>,
     records: &[OlderRecord],
@@ -89,11 +84,8 @@ struct NewestTalk {
 impl NewestTalk {
     /// Those from this time on.
     fn since(known: &Passages, project: i64, first: i64) -> NewestTalk {
-        let mut runs: Vec<_> = known.of_project(project, 0..known.end()).collect();
-        runs.reverse();
-        let newest = runs.into_iter().flat_map(Iterator::rev).take(limits::REPLACING_SCANNED);
+        let newest = known.talk_of(project).rev().take(limits::REPLACING_SCANNED);
         let mut found: Vec<((i64, i64), usize)> = newest
-            .filter(|passage| known.kind(*passage).is_some_and(is_talk))
             .filter_map(|passage| Some(((known.at(passage), known.doc(passage)?), passage)))
             .filter(|((at, _), _)| *at >= first)
             .collect();
