@@ -30,8 +30,7 @@ pub(crate) fn report(
         _ => {
             let said = ClapContext(error);
             let (words, command) = deepest(root, argv);
-            // The argument may be of any length and contain anything.
-            let mistake = OpError::invalid("", text::one_line(&message(&said, argv, command), 300))
+            let mistake = OpError::invalid("", message(&said, argv, command))
                 .hint(text::one_line(&hint(&said, &words, command, table, name), 600));
             out.usage(&mistake)
         }
@@ -66,15 +65,17 @@ pub(crate) fn typed(
     flags.filter(known).last().map(str::to_owned)
 }
 
+/// The message about a mistake, on one line. Arguments may be of any length and contain anything, so they are cut; the
+/// list of valid values is printed whole.
 fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> String {
     let arg = said.text(ContextKind::InvalidArg);
-    let value = said.text(ContextKind::InvalidValue);
+    let value = text::one_line(&said.text(ContextKind::InvalidValue), 200);
     // The flag alone, without the `<TTL>` of `--ttl <TTL>`.
     let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
     let is_it =
         |arg: &Arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long));
     let typed = typed(argv, command, is_it).unwrap_or_else(|| flag.to_owned());
-    match said.0.kind() {
+    let message = match said.0.kind() {
         ErrorKind::MissingRequiredArgument => format!("missing {arg}"),
         ErrorKind::UnknownArgument => format!("unexpected argument '{arg}'"),
         ErrorKind::InvalidSubcommand => {
@@ -85,7 +86,8 @@ fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Stri
         }
         ErrorKind::InvalidValue if value.is_empty() => format!("{typed} wants a value"),
         ErrorKind::InvalidValue => {
-            format!("{typed} wants one of {}, not '{value}'", said.text(ContextKind::ValidValue))
+            let valid = said.text(ContextKind::ValidValue);
+            return format!("{typed} wants one of {valid}, not '{value}'");
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".to_owned(),
         _ => {
@@ -94,7 +96,8 @@ fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Stri
             let first = first.trim_start_matches("error: ");
             if typed == flag { first.to_owned() } else { first.replace(&arg, &typed) }
         }
-    }
+    };
+    text::one_line(&message, 300)
 }
 
 /// The hint: the probable fix, and the usage of the command.

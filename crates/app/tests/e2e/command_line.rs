@@ -54,6 +54,22 @@ fn an_error_names_the_flag_that_was_typed() {
     assert!(message.starts_with("parameter `before`: "), "{message}");
 }
 
+/// @errors_name_the_typed_flag
+#[test]
+fn a_wrong_type_is_answered_with_all_types() {
+    let home = home();
+    let run = home.run(&["search", "x", "--type", "banana"]);
+    let listed = run.stderr.split("wants one of ").nth(1).unwrap_or_default();
+    let types: Vec<&str> =
+        listed.split(", not 'banana'").next().unwrap_or_default().split(", ").collect();
+    assert!(types.len() > 20 && listed.contains(", not 'banana'\n"), "{run:?}");
+    for one in types {
+        assert_eq!(home.run(&["search", "x", "--type", one]).code, 0, "{one}");
+    }
+    let long = home.run(&["search", "x", "--type", &"b".repeat(9_000)]).stderr;
+    assert!(long.len() < 1_500, "a long value is cut: {long}");
+}
+
 /// @completions
 #[test]
 fn each_shell_gets_completions_that_know_the_operations_commands() {
