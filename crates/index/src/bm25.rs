@@ -51,11 +51,10 @@ pub fn score(
     parts.into_iter().flatten().collect()
 }
 
-/// BM25 of sessions as whole texts, by their numbers in [`crate::SessionLengths`]: a session may
+/// BM25 of sessions as whole texts, by their numbers in [`crate::SessionTable`]: a session may
 /// be about a question although none of its records has many of the words.
 pub fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64> {
-    let sessions = passages.session_lengths();
-    let lengths = sessions.lengths();
+    let lengths = passages.sessions().lengths();
     let count = lengths.iter().filter(|length| **length > 0).count() as f64;
     let average = (lengths.iter().sum::<u64>() as f64 / count.max(1.0)).max(1.0);
     let mut scores = vec![0.0; lengths.len()];
@@ -64,7 +63,7 @@ pub fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64> {
     for word in words {
         // Internal iteration: there may be a million entries, and `for` would check each time which list is next.
         word.postings.entries().for_each(|(passage, twice)| {
-            let session = sessions.of_passage(passage);
+            let session = passages.session_number(passage);
             if let Some(sum) = twice_of.get_mut(session).filter(|_| session != 0) {
                 if *sum == 0 {
                     touched.push(session);

@@ -1,6 +1,5 @@
 //! The catalogue: document, session, project, time, lengths and vector of every passage, in memory.
 
-mod order;
 mod sessions;
 
 use std::collections::HashMap;
@@ -10,14 +9,15 @@ use meaning::{DIMENSIONS, Vector};
 use model::observation::ObsType;
 
 use crate::RecordKind;
-use order::{Order, Place};
-pub use sessions::SessionLengths;
+use sessions::Place;
+pub use sessions::SessionTable;
 
 /// The columns of the catalogue, by passage number. A number without a document is unused.
 #[derive(Default)]
 pub struct Passages {
     docs: Vec<u32>,
-    sessions: Vec<u32>,
+    /// The numbers of their sessions in the table; 0 for none.
+    session_numbers: Vec<u32>,
     projects: Vec<u32>,
     /// Seconds since 1970, UTC.
     times: Vec<u32>,
@@ -27,12 +27,11 @@ pub struct Passages {
     cells: Vec<[i8; DIMENSIONS]>,
     /// One divided by the vector's length; 0 for a passage without a vector.
     reciprocals: Vec<f32>,
-    order: Order,
+    sessions: SessionTable,
     /// The runs of consecutive passages of each project, in ascending order.
     runs: HashMap<u32, Vec<Range<usize>>>,
     /// The passages of each project that are talk, in ascending order. Few passages are.
     talk: HashMap<u32, Vec<u32>>,
-    session_lengths: SessionLengths,
     count: usize,
     length_sum: u64,
     /// How often passages had become others when these were read.
@@ -83,7 +82,6 @@ impl Passages {
         debug_assert!(id >= self.docs.len(), "a passage comes after all others");
         self.grow(id + 1);
         set(&mut self.docs, id, doc);
-        set(&mut self.sessions, id, session);
         set(&mut self.projects, id, project);
         set(&mut self.times, id, at);
         set(&mut self.kinds, id, kind);
@@ -92,14 +90,15 @@ impl Passages {
         if let Some(vector) = vector {
             self.learn(id, &vector);
         }
-        self.place(id);
         self.add_to_runs(id);
         if kind.obs_type().is_talk() {
             self.talk.entry(project).or_default().push(number(id));
         }
         // A damaged row may name no document. Its number is then not in use, and `remove` skips it.
         if doc != 0 {
-            self.session_lengths.add(id, session, length);
+            let session = self.sessions.add_words(session, length);
+            set(&mut self.session_numbers, id, number(session));
+            self.add_to_session(id);
             self.count += 1;
             self.length_sum += u64::from(length);
         }
@@ -116,7 +115,7 @@ impl Passages {
     /// Every passage has all columns; vectors exist up to the last passage that has one.
     fn columns_are_equally_long(&self) -> bool {
         let columns = [
-            self.sessions.len(),
+            self.session_numbers.len(),
             self.projects.len(),
             self.times.len(),
             self.kinds.len(),
@@ -143,20 +142,14 @@ impl Passages {
         self.runs.values().all(is_sorted)
     }
 
-    /// Puts the document that this passage is the first of in its place among those of its session.
-    fn place(&mut self, passage: usize) {
-        let session = self.session(passage);
+    /// Inserts the document that this passage is the first of into its session.
+    fn add_to_session(&mut self, passage: usize) {
         let goes_on = passage > 0 && self.doc(passage - 1) == self.doc(passage);
-        if session == 0 || goes_on {
-            return;
+        if !goes_on {
+            let session = self.session_number(passage);
+            let place = place_of(&self.times, &self.docs);
+            self.sessions.insert(session, number(passage), place);
         }
-        let place = |passage: u32| -> Place {
-            let at = |of: &[u32]| {
-                usize::try_from(passage).ok().and_then(|at| of.get(at)).copied().unwrap_or_default()
-            };
-            (at(&self.times), at(&self.docs))
-        };
-        self.order.add(session, number(passage), place);
     }
 
     fn add_to_runs(&mut self, passage: usize) {
@@ -184,7 +177,7 @@ impl Passages {
 
     fn grow(&mut self, end: usize) {
         self.docs.resize(end, 0);
-        self.sessions.resize(end, 0);
+        self.session_numbers.resize(end, 0);
         self.projects.resize(end, 0);
         self.times.resize(end, 0);
         self.kinds.resize(end, ObsType::Marker.into());
@@ -195,8 +188,11 @@ impl Passages {
     /// Forgets a passage that is gone.
     pub fn remove(&mut self, passage: usize) {
         if self.doc(passage).is_some() {
-            self.order.remove(self.session(passage), number(passage));
-            self.session_lengths.remove(passage, self.length(passage));
+            let session = self.session_number(passage);
+            let place = place_of(&self.times, &self.docs);
+            self.sessions.remove(session, number(passage), place);
+            self.sessions.remove_words(session, self.length(passage));
+            set(&mut self.session_numbers, passage, 0);
             self.count -= 1;
             self.length_sum -= u64::from(self.length(passage));
             set(&mut self.docs, passage, 0);
@@ -218,9 +214,13 @@ impl Passages {
         if self.count == 0 { 1.0 } else { (self.length_sum as f64 / self.count as f64).max(1.0) }
     }
 
-    /// Sessions as whole texts.
-    pub fn session_lengths(&self) -> &SessionLengths {
-        &self.session_lengths
+    pub fn sessions(&self) -> &SessionTable {
+        &self.sessions
+    }
+
+    /// The number of a passage's session in [`Self::sessions`]; 0 for none.
+    pub fn session_number(&self, passage: usize) -> usize {
+        self.session_numbers.get(passage).map_or(0, |number| *number as usize)
     }
 
     /// The document of a passage; none if there is no such passage.
@@ -239,7 +239,7 @@ impl Passages {
 
     /// The session that its document is a part of; 0 for none.
     pub fn session(&self, passage: usize) -> u32 {
-        self.sessions.get(passage).copied().unwrap_or_default()
+        self.sessions.id(self.session_number(passage))
     }
 
     pub fn project(&self, passage: usize) -> i64 {
@@ -284,6 +284,11 @@ impl Passages {
         )
     }
 
+    /// The vector of a passage; none if it has none.
+    pub fn vector(&self, passage: usize) -> Option<Vector> {
+        Vector::from_parts(*self.cells.get(passage)?, *self.reciprocals.get(passage)?)
+    }
+
     /// All passages of the document that this one belongs to: they stand side by side.
     pub fn siblings(&self, passage: usize) -> Range<usize> {
         let doc = self.doc(passage);
@@ -296,14 +301,26 @@ impl Passages {
     /// The first passages of the previous and the next document of the session, whatever their numbers are.
     pub fn neighbours(&self, passage: usize) -> [Option<usize>; 2] {
         let own = number(self.siblings(passage).start);
-        [self.order.before(own), self.order.after(own)]
-            .map(|other| usize::try_from(other).ok().filter(|other| *other != 0))
+        let place = place_of(&self.times, &self.docs);
+        self.sessions
+            .neighbours(self.session_number(passage), own, place)
+            .map(|other| usize::try_from(other?).ok())
     }
 }
 
-/// A passage in four bytes; 0, which none has, if it does not fit.
-fn number(passage: usize) -> u32 {
-    u32::try_from(passage).unwrap_or_default()
+/// Returns the position in its session of the document that a passage is the first of.
+fn place_of(times: &[u32], docs: &[u32]) -> impl Fn(u32) -> Place {
+    |passage| {
+        let at = |of: &[u32]| {
+            usize::try_from(passage).ok().and_then(|at| of.get(at)).copied().unwrap_or_default()
+        };
+        (at(times), at(docs), passage)
+    }
+}
+
+/// A passage or session in four bytes; 0, which none has, if it does not fit.
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or_default()
 }
 
 fn set<T>(values: &mut [T], at: usize, value: T) {

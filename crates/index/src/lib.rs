@@ -15,7 +15,7 @@ pub mod recipe;
 mod tests;
 mod threads;
 
-pub use catalogue::{PassageRow, Passages, SessionLengths};
+pub use catalogue::{PassageRow, Passages, SessionTable};
 pub use hit::Hit;
 pub use id_set::IdSet;
 pub use kinds::{RecordKind, kind_of};

@@ -2,10 +2,10 @@
 //! than the rest of a search: helper threads start with it while the caller scores the words, and then the
 //! caller helps to finish it.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering as Memory};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use meaning::Vector;
@@ -68,7 +68,7 @@ impl<'s> Scan<'s> {
             for run in self.filter.runs(passages, part) {
                 each_cosine(passages, run, self.vector, |passage, cosine| {
                     if cosine > 0.0 && nearest.wants(cosine) && admits(passage) {
-                        nearest.push(passage, cosine);
+                        nearest.add(cosine.to_bits(), passage);
                     }
                 });
             }
@@ -77,8 +77,9 @@ impl<'s> Scan<'s> {
     }
 
     fn next(&self) -> Option<Range<usize>> {
-        let left =
-            self.left.fetch_update(Memory::Relaxed, Memory::Relaxed, |left| left.checked_sub(1));
+        let left = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         let from = (left.ok()? - 1) * PART;
         Some(from..(from + PART).min(self.passages.end()))
     }
@@ -98,74 +99,41 @@ impl Begun<'_> {
         let others: Result<Vec<Nearest>, _> = self.others.drain(..).map(|one| one.join()).collect();
         match others {
             Ok(others) => {
-                others.into_iter().flat_map(|one| one.0).for_each(|near| nearest.add(near.0));
+                for Reverse((cosine, passage)) in others.into_iter().flat_map(|one| one.0) {
+                    nearest.add(cosine, passage);
+                }
             }
             // The parts that a panicked thread had claimed are lost: scan all parts again.
             Err(_) => nearest = Scan::of(passages, filter, vector).work(),
         }
-        nearest.0.into_iter().map(|near| near.0.passage).collect()
+        nearest.0.into_iter().map(|Reverse((_, passage))| passage).collect()
     }
 }
 
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
-        self.scan.left.store(0, Memory::Relaxed);
+        self.scan.left.store(0, Ordering::Relaxed);
     }
 }
 
-/// The passages with the highest cosines of those that were pushed.
+/// The passages with the highest cosines of those that were added; of equal ones, the newer. A cosine is stored as
+/// its bits, which have the order of the numbers if these are positive.
 #[derive(Default)]
-struct Nearest(BinaryHeap<Reverse<Near>>);
-
-/// A passage and its cosine; if cosines are equal, the newer passage ranks higher.
-struct Near {
-    cosine: f64,
-    passage: usize,
-}
-
-impl Ord for Near {
-    fn cmp(&self, other: &Near) -> Ordering {
-        self.cosine.total_cmp(&other.cosine).then(self.passage.cmp(&other.passage))
-    }
-}
-
-impl PartialOrd for Near {
-    fn partial_cmp(&self, other: &Near) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Near {
-    fn eq(&self, other: &Near) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Near {}
+struct Nearest(BinaryHeap<Reverse<(u64, usize)>>);
 
 impl Nearest {
-    fn is_full(&self) -> bool {
-        self.0.len() == limits::SEARCH_CANDIDATES
-    }
-
     /// Whether a passage with this cosine may be among the nearest.
     fn wants(&self, cosine: f64) -> bool {
-        self.0.peek().is_none_or(|least| !self.is_full() || cosine >= least.0.cosine)
+        self.0.len() < limits::SEARCH_CANDIDATES
+            || self.0.peek().is_some_and(|Reverse((least, _))| cosine.to_bits() >= *least)
     }
 
-    fn push(&mut self, passage: usize, cosine: f64) {
-        self.add(Near { cosine, passage });
-    }
-
-    /// Adds a passage; if the heap is full, the lowest-ranked one is dropped. The result does not depend on the
-    /// order in which threads add theirs.
-    fn add(&mut self, near: Near) {
-        if !self.is_full() {
-            self.0.push(Reverse(near));
-        } else if let Some(mut least) = self.0.peek_mut()
-            && least.0 < near
-        {
-            *least = Reverse(near);
+    /// Adds a passage, and drops the lowest-ranked one if there are too many. The result does not depend on the order
+    /// in which threads add theirs.
+    fn add(&mut self, cosine: u64, passage: usize) {
+        self.0.push(Reverse((cosine, passage)));
+        if self.0.len() > limits::SEARCH_CANDIDATES {
+            self.0.pop();
         }
     }
 }

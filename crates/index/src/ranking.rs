@@ -101,44 +101,18 @@ fn compare(passages: &Passages, order: Order, a: &Scored, b: &Scored) -> Orderin
     }
 }
 
-/// Every passage once, with its scores added up. Most of the input is scores of words, which come first and are
-/// sorted by passage; each later score is looked up among these.
+/// Every passage once, with its scores added up, in order of the passages.
 pub fn added_up(mut scored: Vec<Scored>) -> Vec<Scored> {
-    let in_order = scored.windows(2).take_while(|pair| is_before(pair)).count() + 1;
-    let mut others = scored.split_off(in_order.min(scored.len()));
-    others.sort_by_key(|one| one.passage);
-    let mut new: Vec<Scored> = Vec::new();
-    let mut from = 0;
-    for other in others {
-        from = place_of(other.passage, &scored, from);
-        let known = match scored.get_mut(from) {
-            Some(one) if one.passage == other.passage => Some(one),
-            _ => new.last_mut().filter(|one| one.passage == other.passage),
-        };
-        match known {
-            Some(known) => known.score += other.score,
-            None => new.push(other),
+    // Scores of words are in order and those of pairs in reverse order: the sort merges such runs.
+    scored.sort_by_key(|one| one.passage);
+    scored.dedup_by(|other, first| {
+        let is_same = other.passage == first.passage;
+        if is_same {
+            first.score += other.score;
         }
-    }
-    scored.append(&mut new);
+        is_same
+    });
     scored
-}
-
-fn is_before(pair: &[Scored]) -> bool {
-    matches!(pair, [a, b] if a.passage < b.passage)
-}
-
-/// The first place at or after `from` whose passage is not before this one. It is usually near: the search
-/// doubles its steps.
-fn place_of(passage: usize, scored: &[Scored], mut from: usize) -> usize {
-    let is_before = |at: usize| scored.get(at).is_some_and(|one| one.passage < passage);
-    let mut step = 1;
-    while is_before(from + step) {
-        from += step;
-        step *= 2;
-    }
-    let near = scored.get(from..(from + step).min(scored.len())).unwrap_or_default();
-    from + near.partition_point(|one| one.passage < passage)
 }
 
 #[cfg(test)]
@@ -158,10 +132,8 @@ mod tests {
             let all: Vec<(usize, f64)> = given.iter().chain(&pairs).chain(&more).copied().collect();
             let mut expected = std::collections::BTreeMap::<usize, f64>::new();
             all.iter().for_each(|(passage, score)| *expected.entry(*passage).or_default() += score);
-            let mut found: Vec<(usize, f64)> =
-                added_up(scored(&all)).iter().map(|one| (one.passage, one.score)).collect();
-            found.sort_by_key(|one| one.0);
-            assert!(found.into_iter().eq(expected));
+            let found = added_up(scored(&all));
+            assert!(found.iter().map(|one| (one.passage, one.score)).eq(expected));
         }
     }
 }

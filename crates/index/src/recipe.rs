@@ -72,9 +72,7 @@ impl<'p> Candidates<'p> {
             let weight = NEIGHBOURS_WEIGHT * NEIGHBOURS_WORDS / (NEIGHBOURS_WORDS + words);
             hit.neighbours = weight * beside;
         }
-        let of_session = |at: usize| {
-            whole.get(passages.session_lengths().of_passage(at)).copied().unwrap_or(0.0)
-        };
+        let of_session = |at: usize| whole.get(passages.session_number(at)).copied().unwrap_or(0.0);
         let (mut best, mut most) = (0.0, 0.0);
         for hit in self.found.values() {
             best = f64::max(best, hit.lexical + hit.neighbours);
@@ -176,9 +174,8 @@ pub fn sessions(
     let trust = 1.0 / longer.powi(4).max(1.0);
     let mean_weight = NEAREST_MEAN_WEIGHT * trust;
     let share = |part: f64, most: f64| if most > 0.0 { part / most } else { 0.0 };
-    let as_whole = |session: i64| {
-        whole.get(passages.session_lengths().of_session(session)).copied().unwrap_or(0.0)
-    };
+    let as_whole =
+        |session: i64| whole.get(passages.sessions().number(session)).copied().unwrap_or(0.0);
     let all: HashSet<i64> = words.keys().chain(near.keys()).copied().collect();
     let best = words.values().map(|(best, _)| *best).fold(0.0, f64::max);
     let most = all.iter().map(|session| as_whole(*session)).fold(0.0, f64::max);

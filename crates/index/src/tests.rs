@@ -1,6 +1,7 @@
 //! The index on passages that are made up here.
 
 mod bm25;
+mod catalogue;
 mod filter;
 mod nearest;
 mod postings;

@@ -59,8 +59,12 @@ impl Vector {
         let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;
         let (cells, reciprocal) = bytes.split_first_chunk::<DIMENSIONS>()?;
         let reciprocal = f32::from_le_bytes(reciprocal.try_into().ok()?);
-        let sound = reciprocal > 0.0 && reciprocal <= 1.0;
-        sound.then(|| Self { cells: cells.map(u8::cast_signed), reciprocal })
+        Self::from_parts(cells.map(u8::cast_signed), reciprocal)
+    }
+
+    /// The vector of these cells; `None` if the reciprocal cannot be that of a vector.
+    pub fn from_parts(cells: [i8; DIMENSIONS], reciprocal: f32) -> Option<Self> {
+        (reciprocal > 0.0 && reciprocal <= 1.0).then_some(Self { cells, reciprocal })
     }
 }
 

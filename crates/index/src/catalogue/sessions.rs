@@ -1,67 +1,99 @@
-//! Sessions as whole texts: which passages belong to each, and how many words it has.
+//! Sessions: the documents of each in order of time, and how many words it has.
 
 use std::collections::HashMap;
 
-/// The length of every session, and the session of every passage. Sessions are numbered from 1 on in the
-/// order in which they are seen, so that scores of all of them fit into a short array.
-#[derive(Default)]
-pub struct SessionLengths {
-    /// The session of each passage as its number here; 0 for a passage of none.
-    of_passages: Vec<u32>,
-    numbers: HashMap<u32, u32>,
-    /// Words of each session, by its number.
-    lengths: Vec<u64>,
+/// The position of a document in its session: its time in seconds, its number, and its first passage. Numbers are
+/// assigned in the order in which documents are written.
+pub(super) type Place = (u32, u32, u32);
+
+/// All sessions. They are numbered from 1 on in the order in which they are seen, so that scores of all of them fit
+/// into a short array. The number 0 is that of no session.
+pub struct SessionTable {
+    numbers: HashMap<u32, usize>,
+    rows: Vec<SessionRow>,
 }
 
-impl SessionLengths {
-    /// Counts a passage for its session; session 0 is none.
-    pub(super) fn add(&mut self, passage: usize, session: u32, length: u16) {
-        if session == 0 {
-            return;
+#[derive(Default)]
+struct SessionRow {
+    id: u32,
+    /// The first passages of its documents, in order of time.
+    documents: Vec<u32>,
+    words: u64,
+}
+
+impl Default for SessionTable {
+    fn default() -> SessionTable {
+        SessionTable { numbers: HashMap::from([(0, 0)]), rows: vec![SessionRow::default()] }
+    }
+}
+
+impl SessionTable {
+    /// Counts a passage with so many words for a session, and returns the session's number.
+    pub(super) fn add_words(&mut self, id: u32, words: u16) -> usize {
+        let next = self.rows.len();
+        let number = *self.numbers.entry(id).or_insert(next);
+        if number == next {
+            self.rows.push(SessionRow { id, ..SessionRow::default() });
         }
-        let next = u32::try_from(self.numbers.len() + 1).unwrap_or_default();
-        let number = *self.numbers.entry(session).or_insert(next);
-        if self.of_passages.len() <= passage {
-            self.of_passages.resize(passage + 1, 0);
+        if let Some(row) = self.row(number) {
+            row.words += u64::from(words);
         }
-        if let Some(place) = self.of_passages.get_mut(passage) {
-            *place = number;
-        }
-        let at = usize::try_from(number).unwrap_or_default();
-        if self.lengths.len() <= at {
-            self.lengths.resize(at + 1, 0);
-        }
-        if let Some(sum) = self.lengths.get_mut(at) {
-            *sum += u64::from(length);
+        number
+    }
+
+    pub(super) fn remove_words(&mut self, number: usize, words: u16) {
+        if let Some(row) = self.row(number) {
+            row.words = row.words.saturating_sub(u64::from(words));
         }
     }
 
-    /// Takes a passage out of its session.
-    pub(super) fn remove(&mut self, passage: usize, length: u16) {
-        let number = self.of_passage(passage);
-        if let Some(sum) = self.lengths.get_mut(number).filter(|_| number != 0) {
-            *sum = sum.saturating_sub(u64::from(length));
-        }
-        if let Some(place) = self.of_passages.get_mut(passage) {
-            *place = 0;
+    /// Inserts a document, identified by its first passage, at its position in its session.
+    pub(super) fn insert(&mut self, number: usize, passage: u32, place: impl Fn(u32) -> Place) {
+        let Some(SessionRow { documents, .. }) = self.row(number) else { return };
+        let at = documents.partition_point(|other| place(*other) < place(passage));
+        documents.insert(at, passage);
+    }
+
+    pub(super) fn remove(&mut self, number: usize, passage: u32, place: impl Fn(u32) -> Place) {
+        let Some(SessionRow { documents, .. }) = self.row(number) else { return };
+        if let Ok(at) = documents.binary_search_by_key(&place(passage), |other| place(*other)) {
+            documents.remove(at);
         }
     }
 
-    /// The number of a passage's session; 0 for none.
-    pub fn of_passage(&self, passage: usize) -> usize {
-        let number = self.of_passages.get(passage).copied().unwrap_or_default();
-        usize::try_from(number).unwrap_or_default()
+    /// The documents before and after a document of a session.
+    pub(super) fn neighbours(
+        &self,
+        number: usize,
+        passage: u32,
+        place: impl Fn(u32) -> Place,
+    ) -> [Option<u32>; 2] {
+        let documents = self.rows.get(number).map(|row| row.documents.as_slice());
+        let documents = documents.unwrap_or_default();
+        match documents.binary_search_by_key(&place(passage), |other| place(*other)) {
+            Ok(at) => [at.checked_sub(1), Some(at + 1)].map(|at| documents.get(at?).copied()),
+            Err(_) => [None; 2],
+        }
+    }
+
+    /// The row of a session; none for no session.
+    fn row(&mut self, number: usize) -> Option<&mut SessionRow> {
+        self.rows.get_mut(number).filter(|_| number != 0)
+    }
+
+    /// The id of a session in the store; 0 for none.
+    pub(super) fn id(&self, number: usize) -> u32 {
+        self.rows.get(number).map_or(0, |row| row.id)
     }
 
     /// The number of a session by its id in the store; 0 for one without passages.
-    pub fn of_session(&self, session: i64) -> usize {
-        let number = u32::try_from(session).ok().and_then(|id| self.numbers.get(&id));
-        number.and_then(|number| usize::try_from(*number).ok()).unwrap_or_default()
+    pub fn number(&self, id: i64) -> usize {
+        u32::try_from(id).ok().and_then(|id| self.numbers.get(&id)).copied().unwrap_or_default()
     }
 
-    /// Words of each session, by its number; the first belongs to none.
-    pub fn lengths(&self) -> &[u64] {
-        &self.lengths
+    /// How many words each session has, by its number; the first belongs to none.
+    pub fn lengths(&self) -> Vec<u64> {
+        self.rows.iter().map(|row| row.words).collect()
     }
 }
 
@@ -71,17 +103,44 @@ mod tests {
 
     #[test]
     fn a_session_is_as_long_as_the_passages_that_are_left_of_it() {
-        let mut sessions = SessionLengths::default();
-        sessions.add(1, 70, 10);
-        sessions.add(2, 90, 5);
-        sessions.add(3, 70, 7);
-        sessions.add(4, 0, 100);
-        let numbers: Vec<usize> = (0..6).map(|passage| sessions.of_passage(passage)).collect();
-        assert_eq!(numbers, [0, 1, 2, 1, 0, 0]);
-        assert_eq!((sessions.of_session(90), sessions.of_session(5)), (2, 0));
+        let mut sessions = SessionTable::default();
+        let numbers = [(70, 10), (90, 5), (70, 7), (0, 100)]
+            .map(|(session, words)| sessions.add_words(session, words));
+        assert_eq!(numbers, [1, 2, 1, 0]);
+        assert_eq!(numbers.map(|number| sessions.id(number)), [70, 90, 70, 0]);
+        assert_eq!((sessions.number(90), sessions.number(5), sessions.number(-1)), (2, 0, 0));
         assert_eq!(sessions.lengths(), [0, 17, 5]);
-        sessions.remove(3, 7);
-        sessions.remove(4, 100);
-        assert_eq!((sessions.lengths(), sessions.of_passage(3)), (&[0, 10, 5][..], 0));
+        sessions.remove_words(1, 7);
+        sessions.remove_words(0, 100);
+        assert_eq!(sessions.lengths(), [0, 10, 5]);
+    }
+
+    #[test]
+    fn documents_keep_their_order_through_additions_and_removals() {
+        let mut sessions = SessionTable::default();
+        // The place of a passage is its number turned round within each thousand.
+        let place = |passage: u32| ((passage * 7) % 1_000, passage, passage);
+        let mut there: Vec<u32> = Vec::new();
+        let number = |passage: u32| 1 + passage as usize % 2;
+        for passage in 1..1_000 {
+            sessions.add_words(1 + passage % 2, 1);
+            sessions.insert(number(passage), passage, place);
+            there.push(passage);
+            if passage % 3 == 0 {
+                let gone = there.remove((passage as usize * 31) % there.len());
+                sessions.remove(number(gone), gone, place);
+                assert_eq!(sessions.neighbours(number(gone), gone, place), [None; 2]);
+            }
+        }
+        for session in 1..=2 {
+            let mut own: Vec<u32> =
+                there.iter().copied().filter(|passage| number(*passage) == session).collect();
+            own.sort_by_key(|passage| place(*passage));
+            for (at, passage) in own.iter().enumerate() {
+                let before = at.checked_sub(1).map(|at| own[at]);
+                let beside = sessions.neighbours(session, *passage, place);
+                assert_eq!(beside, [before, own.get(at + 1).copied()]);
+            }
+        }
     }
 }

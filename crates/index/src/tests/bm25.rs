@@ -58,9 +58,9 @@ fn a_session_counts_as_one_text() {
         session: if id > 28 { 0 } else { u32::try_from(1 + id % 2).unwrap() },
         ..row(id)
     }));
-    let sessions = known.session_lengths();
+    let sessions = known.sessions();
     let scores = whole_sessions(&known, &[word(&[1, 3, 29]), word(&[2])]);
-    let of = |session: i64| scores[sessions.of_session(session)];
+    let of = |session: i64| scores[sessions.number(session)];
     assert!(of(2) > of(1) && of(1) > 0.0, "two passages of a session count more than one");
     assert_eq!(scores[0], 0.0, "a passage of no session counts for none");
     // By hand: two sessions of 140 words; one of them has each word.
