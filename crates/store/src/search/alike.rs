@@ -14,10 +14,8 @@ use text::{stem, words};
 const DUPLICATE_MEANING: f64 = 0.9;
 const DUPLICATE_OVERLAP: f64 = 0.85;
 /// Texts with a lower share of equal words are not compared further. Inflected words count as different here, so it is
-/// far below the share of [`DUPLICATE_OVERLAP`].
-const ROUGH_OVERLAP: f64 = 0.4;
-/// The rough overlap for texts that are known to be similar; a lower one would rule out few of them.
-const ROUGH_REPEATS: f64 = 0.6;
+/// below [`DUPLICATE_OVERLAP`].
+const ROUGH_OVERLAP: f64 = 0.6;
 /// Stems of words that negate a statement; `t` is the rest of `don't`.
 const NEGATIONS: [&str; 18] = [
     "not", "no", "never", "none", "nor", "neither", "nobodi", "noth", "without", "cannot", "t",
@@ -54,32 +52,24 @@ impl Alike {
 }
 
 /// A text that is compared with several others. Its words are computed when they are first needed.
-pub struct ComparedText {
-    said: Said<'static>,
-    /// Hashes of its words, sorted: cheap, and enough to tell most texts apart.
-    rough: Vec<u64>,
-}
+pub struct ComparedText(Said<'static>);
 
 impl ComparedText {
     pub fn new(text: String) -> ComparedText {
-        let rough = rough_words(&text);
-        ComparedText { said: Said::without_vector(Cow::Owned(text)), rough }
+        ComparedText(Said::without_vector(Cow::Owned(text)))
     }
 
     pub fn text(&self) -> &str {
-        &self.said.text
+        &self.0.text
     }
 
-    /// Whether one of the two is not worth keeping beside the other, by the measure of [`Alike`]. An empty text is no
-    /// duplicate.
+    /// Whether one of the two is not worth keeping beside the other, by the measure of [`Alike`]. A text without words is
+    /// no duplicate.
     pub fn is_duplicate_of(&self, other: &ComparedText) -> bool {
-        if self.rough.is_empty() || shared_hashes(&self.rough, &other.rough) < ROUGH_OVERLAP {
-            return false;
-        }
         // The vectors cost most, and few texts share nearly all words.
-        self.said.text == other.said.text
-            || (self.said.repeats(&other.said)
-                && Alike::of(&self.said.text, &other.said.text).is_duplicate())
+        !self.0.rough().is_empty()
+            && self.0.repeats(&other.0)
+            && (self.text() == other.text() || Alike::of(self.text(), other.text()).is_duplicate())
     }
 }
 
@@ -164,7 +154,7 @@ impl<'t> Said<'t> {
 
     fn may_overlap(&self, other: &Said<'_>) -> bool {
         let (own, others) = (self.rough(), other.rough());
-        own.is_empty() || shared_hashes(own, others) >= ROUGH_REPEATS
+        own.is_empty() || shared_hashes(own, others) >= ROUGH_OVERLAP
     }
 
     fn rough(&self) -> &[u64] {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use index::Passages;
-use meaning::{DIMENSIONS, Vector};
+use meaning::DIMENSIONS;
 use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{Row, params};
@@ -47,7 +47,7 @@ pub(super) fn newer_than(
         let of_project =
             records.iter().zip(&mut found).filter(|(older, _)| older.project == project);
         for (older, near) in of_project {
-            let Some(vector) = vector_of(&known, older.passage) else { continue };
+            let Some(vector) = known.vector(older.passage) else { continue };
             let newer = talk.passages.partition_point(|one| *one > (second_of(older), older.id));
             meaning::scan(&vector, &talk.cells[..newer], &talk.reciprocals, &mut cosines);
             for ((_, id), cosine) in talk.passages[..newer].iter().zip(&cosines) {
@@ -101,14 +101,6 @@ impl NewestTalk {
         }
         talk
     }
-}
-
-/// The vector of a passage; none if it has none.
-fn vector_of(known: &Passages, passage: usize) -> Option<Vector> {
-    let (cells, reciprocals) = known.vectors(passage, 1);
-    let mut bytes: Vec<u8> = cells.first()?.iter().map(|cell| cell.cast_unsigned()).collect();
-    bytes.extend(reciprocals.first()?.to_le_bytes());
-    Vector::from_bytes(&bytes)
 }
 
 /// A record of talk with its text.

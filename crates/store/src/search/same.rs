@@ -9,9 +9,10 @@ use model::observation::ObsType;
 use model::{OpError, limits};
 
 use super::alike::Said;
-use super::filter::{self, Conditions};
+use super::filter::Conditions;
 use super::newer_talk::{self, NewerTalk, OlderRecord};
 use super::{Filter, Hit};
+use crate::aggregate::json_ids;
 use crate::cells::Cells as _;
 use crate::tx::Rx;
 use crate::verdicts::TextQuestion;
@@ -91,9 +92,6 @@ fn unhashed(text: &str) -> String {
 
 /// Whether the vectors and lengths of two hits leave it open that they say the same.
 fn may_be_same(passages: &Passages, a: &Hit, b: &Hit) -> bool {
-    if a.passage == 0 || b.passage == 0 {
-        return false;
-    }
     let (long, other) = (passages.words(a.passage), passages.words(b.passage));
     let near = if b.kind == ObsType::GitCommit { MAYBE_SAME_COMMIT } else { MAYBE_SAME };
     long.abs_diff(other) <= long.max(other) / 8
@@ -102,21 +100,11 @@ fn may_be_same(passages: &Passages, a: &Hit, b: &Hit) -> bool {
 
 /// The cosine between two passages; none if one has no vector.
 fn between(passages: &Passages, a: usize, b: usize) -> Option<f64> {
-    let of = |at: usize| {
-        let (cells, reciprocals) = passages.vectors(at, 1);
-        Some((cells.first()?, *reciprocals.first()?))
-    };
-    let ((a, of_a), (b, of_b)) = (of(a)?, of(b)?);
-    let dot: i32 = a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
-    let cosine = f64::from(dot) * f64::from(of_a) * f64::from(of_b);
-    (of_a > 0.0 && of_b > 0.0).then_some(cosine)
+    Some(meaning::cosine(&passages.vector(a)?, &passages.vector(b)?).into())
 }
 
 /// The cosine between the passages by which two hits were found; 0 if it is not known.
 pub fn cosine(rx: &Rx<'_>, a: &Hit, b: &Hit) -> Result<f64, OpError> {
-    if a.passage == 0 || b.passage == 0 {
-        return Ok(0.0);
-    }
     Ok(between(&*rx.passages()?, a.passage, b.passage).unwrap_or_default())
 }
 
@@ -144,7 +132,7 @@ pub fn admitted(
 
 /// The first passage of each of these documents.
 fn first_passages(rx: &Rx<'_>, docs: &[i64]) -> Result<HashMap<i64, usize>, OpError> {
-    let docs = filter::list(docs.iter().copied());
+    let docs = json_ids(docs.iter().copied());
     rx.sql(|db| {
         let mut select = db.prepare_cached(FIRST_PASSAGES)?;
         select.query_map([docs], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
