@@ -3,22 +3,16 @@
 //! An entry is the distance from the passage before, doubled, plus one if the stem counts for more or
 //! less than one word; then a byte says twice how much. A list begins with the number of its entries
 //! and the place of the last one in the block, two bytes each.
-//!
-//! The row of a pack has the lists of several blocks, each behind the place of its block in the pack and its length.
 
 /// Bytes before the entries of a list.
 pub const HEAD: usize = 4;
-/// Bytes before each list of a pack's row: which block it is of, and how long it is.
-const PART_HEAD: usize = 3;
 /// The stored frequency of a word that occurs once in the passage.
 pub const ONE_WORD: u8 = 2;
 
-/// How passages are divided: how many a block has, and how many blocks a pack. A place in a block fits into two bytes, a
-/// block of a pack into one.
+/// How passages are divided into blocks: how many each has. A place in a block fits into two bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Division {
     pub block: usize,
-    pub pack: usize,
 }
 
 impl Division {
@@ -51,39 +45,17 @@ impl Division {
         })
     }
 
-    /// The lists of a pack's row, each with the number of its block.
-    pub fn parts(self, pack: usize, row: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-        let mut rest = row;
-        std::iter::from_fn(move || {
-            let (head, behind) = rest.split_first_chunk::<PART_HEAD>()?;
-            let [place, low, high] = *head;
-            let (list, behind) =
-                behind.split_at_checked(usize::from(u16::from_le_bytes([low, high])))?;
-            rest = behind;
-            let place = usize::from(place);
-            // Only damage leads out of the pack.
-            let block = pack.saturating_mul(self.pack).saturating_add(place);
-            (place < self.pack).then_some((block, list))
-        })
-    }
-
-    /// Adds the list of a block to a pack's row.
-    pub fn push_part(self, row: &mut Vec<u8>, block: usize, list: &[u8]) {
-        debug_assert!(
-            u16::try_from(list.len()).is_ok(),
-            "a list is longer than its length can say"
-        );
-        row.push(u8::try_from(block % self.pack).unwrap_or_default());
-        row.extend(u16::try_from(list.len()).unwrap_or_default().to_le_bytes());
-        row.extend(list);
+    /// The passages of a block's list, and twice how much the stem counts in each.
+    pub fn passages(self, block: usize, list: &[u8]) -> impl Iterator<Item = (usize, u8)> + '_ {
+        self.entries(list).map(move |(place, twice)| (block * self.block + place, twice))
     }
 
     /// The list of a block without the entries of some passages, which are in order.
     pub fn without(self, list: &[u8], block: usize, gone: &[usize]) -> Vec<u8> {
         let mut kept = empty();
-        for (place, twice) in self.entries(list) {
-            if gone.binary_search(&(block * self.block + place)).is_err() {
-                push(&mut kept, u16::try_from(place).unwrap_or_default(), twice);
+        for (passage, twice) in self.passages(block, list) {
+            if gone.binary_search(&passage).is_err() {
+                push(&mut kept, self.place_of(passage).1, twice);
             }
         }
         debug_assert_eq!(
@@ -92,16 +64,6 @@ impl Division {
             "the head counts other entries"
         );
         kept
-    }
-
-    /// Whether the row of a pack is well-formed and leads to known passages only.
-    pub fn is_sound_row(self, pack: usize, row: &[u8], is_known: &dyn Fn(usize) -> bool) -> bool {
-        let mut length = 0;
-        let sound = self.parts(pack, row).all(|(block, list)| {
-            length += PART_HEAD + list.len();
-            self.is_sound_list(block, list, is_known)
-        });
-        sound && length > 0 && length == row.len()
     }
 
     /// Whether the list of a block is well-formed and leads to known passages only.
@@ -138,10 +100,7 @@ impl TermLists {
 
     /// The passages that have the term, and twice how much it counts in each.
     pub fn entries(&self) -> impl Iterator<Item = (usize, u8)> + '_ {
-        let Division { block: size, .. } = self.division;
-        self.lists.iter().flat_map(move |(block, list)| {
-            self.division.entries(list).map(move |(place, twice)| (block * size + place, twice))
-        })
+        self.lists.iter().flat_map(|(block, list)| self.division.passages(*block, list))
     }
 }
 

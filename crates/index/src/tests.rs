@@ -14,7 +14,7 @@ use crate::postings::{self as lists, Division, TermLists};
 use crate::{PassageRow, Passages};
 
 /// Few passages, and several blocks of them.
-const DIVISION: Division = Division { block: 16, pack: 3 };
+const DIVISION: Division = Division { block: 16 };
 
 /// A passage that is a document of its own.
 fn row(id: usize) -> PassageRow {

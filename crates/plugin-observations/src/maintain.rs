@@ -98,8 +98,6 @@ impl Op for Maintain {
             }
             Ok(output)
         })?;
-        cx.store.progress("packing the index", 0, None)?;
-        cx.store.whole().pack()?;
         cx.store.progress("compacting the file", 0, None)?;
         cx.store.whole().compact()?;
         Ok(output)

@@ -266,12 +266,25 @@ pub(crate) fn rebuild_damaged(tx: &Tx<'_>) -> Result<(), OpError> {
     passages::rebuild(tx)
 }
 
-/// Runs statements on the index. `None` if they fail because it is damaged.
-pub(crate) fn unless_damaged<T>(
-    tx: &Tx<'_>,
+/// Runs a query on the index. `None` if it fails because the index is damaged: a search then continues with its
+/// other ways of finding documents, and the damage is repaired later.
+pub(crate) fn read_index<T>(
+    rx: &Rx<'_>,
     f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
 ) -> Result<Option<T>, OpError> {
-    tx.sql(|db| match f(db) {
+    let read = unless_damaged(rx, f)?;
+    if read.is_none() {
+        rx.note_damaged_index();
+    }
+    Ok(read)
+}
+
+/// Runs statements on the index. `None` if they fail because it is damaged.
+pub(crate) fn unless_damaged<T>(
+    rx: &Rx<'_>,
+    f: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> Result<Option<T>, OpError> {
+    rx.sql(|db| match f(db) {
         Err(error) if is_index_fault(&error) => Ok(None),
         done => done.map(Some),
     })

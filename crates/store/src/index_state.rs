@@ -16,8 +16,6 @@ pub(crate) struct IndexState {
     pub(crate) is_whole: bool,
     /// Whether every passage has its embedding.
     pub(crate) is_worked_out: bool,
-    /// Whether there are postings to be packed, if that was checked.
-    pub(crate) is_loose: Option<bool>,
 }
 
 impl Deferred for IndexState {
@@ -25,6 +23,5 @@ impl Deferred for IndexState {
         self.noted += later.noted;
         self.is_whole |= later.is_whole;
         self.is_worked_out |= later.is_worked_out;
-        self.is_loose = later.is_loose.or(self.is_loose);
     }
 }

@@ -41,8 +41,6 @@ pub(crate) struct Shared {
     pub(crate) behind: AtomicBool,
     /// Some passages lack their embedding although embeddings are enabled.
     pub(crate) bare: AtomicBool,
-    /// Some postings are not packed yet, which makes them slower to read.
-    pub(crate) loose: AtomicBool,
     pub(crate) facts: Arc<StoreFacts>,
 }
 
@@ -373,7 +371,6 @@ impl Keeper {
         };
         self.shared.behind.store(known(passages::is_behind(tx))?, Ordering::Relaxed);
         self.shared.bare.store(known(passages::is_bare(tx))?, Ordering::Relaxed);
-        self.shared.loose.store(known(passages::is_loose(tx))?, Ordering::Relaxed);
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),

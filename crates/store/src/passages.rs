@@ -64,7 +64,7 @@ const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize'
 const SCHEMA: &str = include_str!("schema/passages.sql");
 /// Damage may have given two records the same id, which is one document then.
 const REMOVE_ALL: &str = "DROP TABLE passages; DELETE FROM unindexed; DELETE FROM postings; \
-     DELETE FROM packed_postings; DELETE FROM removed_passages; \
+     DROP TABLE IF EXISTS packed_postings; DELETE FROM removed_passages; \
      INSERT OR IGNORE INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
 
 /// Notes a document that is new.
@@ -169,11 +169,7 @@ pub(crate) fn are_posted(rx: &Rx<'_>, docs: &[i64], most: usize) -> Result<bool,
                 batch.add(id, Terms::of(piece, &words::hidden_words(piece)));
             }
         }
-        let stored = rx.sql(|db| match batch.is_stored(db) {
-            Err(error) if index_health::is_index_fault(&error) => Ok(false),
-            stored => stored,
-        })?;
-        if !stored {
+        if index_health::unless_damaged(rx, |db| batch.is_stored(db))? != Some(true) {
             return Ok(false);
         }
     }
@@ -276,7 +272,7 @@ pub fn projects_with(rx: &Rx<'_>, stem: &str) -> Result<usize, OpError> {
     rx.sql(|db| {
         let most = limits::RECORD_NUMBER_MAX;
         let end = db.prepare_cached(END)?.query_row([most], |row| row.cell(0))?;
-        let lists = postings::Layout::of(db, end)?.of_term(db, stem)?;
+        let lists = postings::of_term(db, postings::blocks(end), stem)?;
         let mut having: Vec<usize> = lists.entries().map(|(passage, _)| passage).collect();
         having.sort_unstable_by(|a, b| b.cmp(a));
         having.truncate(limits::SPREAD_PASSAGES_MAX);
@@ -304,15 +300,10 @@ pub(crate) fn is_bare(tx: &Tx<'_>) -> Result<bool, OpError> {
     tx.sql(|db| db.prepare_cached(ANY)?.query_row([meaning], |row| row.cell(0)))
 }
 
-/// Whether some postings are not packed yet, which makes them slower to read.
-pub(crate) fn is_loose(rx: &Rx<'_>) -> Result<bool, OpError> {
-    rx.sql(postings::is_loose)
-}
-
-/// Whether the index is one of a build that kept passages otherwise.
+/// Whether the index is one of a build that stored passages or postings differently.
 pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
-    const OLD: &str =
-        "SELECT NOT EXISTS (SELECT 1 FROM pragma_table_info('passages') WHERE name = 'at')";
+    const OLD: &str = "SELECT NOT EXISTS (SELECT 1 FROM pragma_table_info('passages') WHERE name = 'at') \
+         OR EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'packed_postings')";
     rx.sql(|db| db.query_row(OLD, [], |row| row.cell(0)))
 }
 
@@ -320,7 +311,7 @@ pub(crate) fn is_old(rx: &Rx<'_>) -> Result<bool, OpError> {
 /// empty one.
 pub(crate) fn lost_postings(rx: &Rx<'_>) -> Result<bool, OpError> {
     const LOST: &str = "SELECT EXISTS (SELECT 1 FROM passages WHERE length > 0) \
-         AND NOT EXISTS (SELECT 1 FROM postings) AND NOT EXISTS (SELECT 1 FROM packed_postings)";
+         AND NOT EXISTS (SELECT 1 FROM postings)";
     rx.sql(|db| db.query_row(LOST, [], |row| row.cell(0)))
 }
 
@@ -368,16 +359,6 @@ pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(index(tx)? || (tx.facts().meaning && work_out(tx)?))
 }
 
-/// One step of the index's background work.
-pub(crate) fn go_on(tx: &Tx<'_>) -> Result<(), OpError> {
-    if !catch_up(tx)? {
-        // Data that packing removes from a block may be purged later, so it must not remain in the file.
-        let more = tx.sql(|db| wiping(db, postings::pack))?;
-        tx.defer(|index: &mut IndexState| index.is_loose = Some(more));
-    }
-    Ok(())
-}
-
 /// The unindexed documents, the newest first. A search that cannot wait for the index scans their
 /// texts.
 pub(crate) fn unindexed(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
@@ -409,15 +390,10 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
             return Ok(true);
         }
     }
-    let written = index_health::unless_damaged(tx, |db| {
-        batch.write(db)?;
-        postings::is_loose(db)
-    })?;
-    let Some(is_loose) = written else {
+    if index_health::unless_damaged(tx, |db| batch.write(db))?.is_none() {
         index_health::rebuild_damaged(tx)?;
         return Ok(true);
-    };
-    tx.defer(|index: &mut IndexState| index.is_loose = Some(is_loose));
+    }
     if let Some((last, _)) = waiting.last() {
         tx.sql(|db| db.prepare_cached("DELETE FROM unindexed WHERE doc <= ?1")?.execute([last]))?;
     }

@@ -37,7 +37,7 @@ use crate::passages;
 use crate::tx::Rx;
 
 pub use alike::{Alike, ComparedText};
-pub use completeness::{Completeness, Missing};
+pub use completeness::Completeness;
 pub use evidence::{Evidence, TermSet, related};
 use exact_matches::ExactMatches;
 pub(crate) use filter::Conditions;
@@ -266,8 +266,8 @@ impl<'s, 'r> Search<'s, 'r> {
     }
 
     /// Marks the answer as incomplete.
-    fn lower(&self, missing: Missing) {
-        self.completeness.set(self.completeness.get().and(Completeness::Without(missing)));
+    fn lower(&self) {
+        self.completeness.set(Completeness::Partial);
     }
 
     /// The whole pipeline for this reading of the query.
@@ -299,7 +299,7 @@ impl<'s, 'r> Search<'s, 'r> {
             unindexed.keep(name);
         } else {
             // The search for an exact name was complete, even if the search for its single words was not.
-            self.completeness.set(retrieved.and(self.completeness.get()));
+            self.completeness.set(retrieved.max(self.completeness.get()));
         }
         // Filter.
         let Wanted { order, limit, spread } = wanted;

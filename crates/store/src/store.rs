@@ -160,7 +160,6 @@ impl Store {
             only_read: AtomicBool::default(),
             behind: AtomicBool::default(),
             bare: AtomicBool::default(),
-            loose: AtomicBool::default(),
             facts: Arc::new(facts),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
@@ -325,14 +324,6 @@ impl Store {
     /// store takes minutes, for which no search waits.
     pub fn is_worked_out(&self) -> bool {
         !self.inner.shared.bare.load(Ordering::Acquire)
-    }
-
-    /// Packs all full blocks of postings, which the writer otherwise does when it is idle.
-    pub fn pack(&self) -> Result<(), OpError> {
-        while self.read(passages::is_loose)? {
-            self.write(Write::default(), passages::go_on)?;
-        }
-        Ok(())
     }
 
     /// Copies the database to a new file while it is in use. `progress` gets the pages that are left and the pages in

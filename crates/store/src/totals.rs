@@ -87,8 +87,7 @@ pub fn text_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
 /// postings, in whole pages.
 pub fn search_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     const BYTES: &str = "SELECT coalesce(sum(pgsize), 0) FROM dbstat \
-         WHERE aggregate = TRUE AND name IN \
-         ('passages', 'passages_by_doc', 'postings', 'packed_postings')";
+         WHERE aggregate = TRUE AND name IN ('passages', 'passages_by_doc', 'postings')";
     rx.sql(|db| db.query_row(BYTES, [], |row| row.cell(0)))
 }
 

@@ -70,7 +70,7 @@ struct Indexing {
 
 impl Work for Indexing {
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
-        passages::go_on(tx)
+        passages::catch_up(tx).map(drop)
     }
 
     fn answer(&self) -> Result<String, OpError> {
@@ -240,12 +240,11 @@ impl Writer {
     }
 
     fn is_behind(&self) -> bool {
-        let Shared { behind, bare, loose, .. } = &*self.shared;
-        [behind, bare, loose].iter().any(|flag| flag.load(Ordering::Relaxed))
+        let Shared { behind, bare, .. } = &*self.shared;
+        [behind, bare].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Indexes a batch of unindexed documents, computes a batch of missing embeddings, or packs a batch of
-    /// postings.
+    /// Indexes a batch of unindexed documents, or computes a batch of missing embeddings.
     fn index(&mut self) {
         let failed = Arc::new(AtomicBool::default());
         let work = Box::new(Indexing { failed: failed.clone() });
@@ -328,9 +327,6 @@ impl Writer {
         }
         if index.is_worked_out {
             self.shared.bare.store(false, Ordering::Release);
-        }
-        if let Some(is_loose) = index.is_loose {
-            self.shared.loose.store(is_loose, Ordering::Release);
         }
         if self.unindexed == 0 && self.is_behind() {
             self.unindexed = limits::INDEX_AT;

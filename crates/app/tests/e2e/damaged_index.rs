@@ -8,7 +8,7 @@ use super::damaged::{prompt, wound};
 use super::{home, sqlite};
 
 /// Statements that damage the index as flipped bits or lost rows would.
-const WOUNDS: [(&str, &str); 16] = [
+const WOUNDS: [(&str, &str); 15] = [
     ("a flipped bit in the version", "UPDATE passage_fts_config SET v = 0 WHERE k = 'version'"),
     ("no version", "DELETE FROM passage_fts_config"),
     ("an emptied list of segments", "UPDATE passage_fts_data SET block = x'' WHERE id = 10"),
@@ -23,12 +23,6 @@ const WOUNDS: [(&str, &str); 16] = [
         "postings of blocks that cannot exist",
         "INSERT INTO postings VALUES (1 << 62, 'zeppelin', x'0100000000'), \
            (-1, 'zeppelin', x'0100000000')",
-    ),
-    (
-        "postings of packs that cannot exist",
-        "INSERT INTO packed_postings VALUES (1 << 40, 'zeppelin', x'000500010000000000'), \
-           (9223372036854775807, 'zeppelin', x'000500010000000000'), \
-           (-1, 'zeppelin', x'000500010000000000')",
     ),
     ("passages of records that do not exist", "UPDATE passages SET doc = doc + 1000"),
     (

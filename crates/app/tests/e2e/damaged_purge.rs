@@ -91,8 +91,9 @@ fn a_purge_leaves_no_word_in_a_posting_list_at_the_wrong_place() {
         ("another block", "UPDATE postings SET block = 7 WHERE term = 'zanzibarquux'"),
         ("an impossible block", "UPDATE postings SET block = -7 WHERE term = 'zanzibarquux'"),
         (
-            "a pack",
-            "INSERT INTO packed_postings SELECT 3, term, entries FROM postings \
+            "the table of an older build",
+            "CREATE TABLE packed_postings (pack INTEGER, term TEXT, entries BLOB); \
+             INSERT INTO packed_postings SELECT 3, term, entries FROM postings \
                WHERE term = 'zanzibarquux'; \
              DELETE FROM postings WHERE term = 'zanzibarquux'",
         ),

@@ -80,13 +80,8 @@ const COUNTED: [(&str, &str); 9] = [
     ("projects", "name"),
     ("projects", "root"),
 ];
-const DERIVED: [(&str, &str); 5] = [
-    ("packed_postings", "term"),
-    ("paths", "name"),
-    ("paths", "path"),
-    ("postings", "term"),
-    ("sessions", "summary"),
-];
+const DERIVED: [(&str, &str); 4] =
+    [("paths", "name"), ("paths", "path"), ("postings", "term"), ("sessions", "summary")];
 /// Text columns with words of our own only.
 const OUR_WORDS: [(&str, &str); 12] = [
     ("events", "data"),

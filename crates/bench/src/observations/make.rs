@@ -55,7 +55,6 @@ pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
         }
     }
     store.catch_up(limits::CARE_DEADLINE);
-    store.pack()?;
     let figures = store.read(|rx| {
         let (count, texts) = (observations::count(rx)?, totals::text_bytes(rx)?);
         let (bytes, search) = (totals::bytes(rx)?, totals::search_bytes(rx)?);

@@ -3,7 +3,7 @@
 use super::DIVISION;
 use crate::postings::{Division, ONE_WORD, TermLists, count, empty, push};
 
-const LARGE: Division = Division { block: 8_192, pack: 8 };
+const LARGE: Division = Division { block: 16_384 };
 
 fn list(entries: &[(u16, u8)]) -> Vec<u8> {
     let mut list = empty();
@@ -13,12 +13,12 @@ fn list(entries: &[(u16, u8)]) -> Vec<u8> {
 
 #[test]
 fn entries_come_out_as_they_went_in() {
-    for Division { block, .. } in [DIVISION, LARGE] {
-        let last = u16::try_from(block - 1).unwrap();
+    for division in [DIVISION, LARGE] {
+        let last = u16::try_from(division.block - 1).unwrap();
         let given = [(0, 2), (1, 1), (5, 255), (last - 9, 2), (last, 3)];
         let blob = list(&given);
         let expected = given.map(|(place, twice)| (usize::from(place), twice));
-        assert_eq!(Division { block, pack: 1 }.entries(&blob).collect::<Vec<_>>(), expected);
+        assert_eq!(division.entries(&blob).collect::<Vec<_>>(), expected);
         assert_eq!(count(&blob), 5);
     }
 }
@@ -29,25 +29,10 @@ fn a_damaged_list_ends_early_and_never_leads_out_of_its_block() {
         [&[], &[1], &[9, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff], &[1, 0, 0, 0, 3], &[0xff; 64]];
     for blob in damaged {
         assert!(LARGE.entries(blob).all(|(place, _)| place < LARGE.block), "{blob:?}");
-        assert!(LARGE.parts(2, blob).all(|(block, _)| block / LARGE.pack == 2), "{blob:?}");
     }
     assert_eq!(DIVISION.entries(&list(&[(3, 2), (16, 2)])).count(), 1);
     assert_eq!(LARGE.entries(&[1, 0, 0, 0, 0x80, 0x80, 0x80, 0x00]).count(), 1);
     assert_eq!(LARGE.entries(&[1, 0, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x00]).count(), 0);
-}
-
-#[test]
-fn the_row_of_a_pack_has_the_lists_of_its_blocks() {
-    let (first, last) = (list(&[(1, 2)]), list(&[(2, 2), (9, 4)]));
-    let mut row = Vec::new();
-    DIVISION.push_part(&mut row, 6, &first);
-    DIVISION.push_part(&mut row, 8, &last);
-    let parts: Vec<(usize, &[u8])> = DIVISION.parts(2, &row).collect();
-    assert_eq!(parts, [(6, first.as_slice()), (8, last.as_slice())]);
-    let of_pack = |row: &[u8]| DIVISION.is_sound_row(2, row, &|passage| passage >= 96);
-    assert!(of_pack(&row));
-    assert!(!of_pack(&row[..row.len() - 1]) && !of_pack(&[]), "a row that was cut off");
-    assert!(!DIVISION.is_sound_row(2, &row, &|passage| passage != 130), "an unknown passage");
 }
 
 #[test]

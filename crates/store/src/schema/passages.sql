@@ -35,13 +35,6 @@ CREATE TABLE IF NOT EXISTS postings (
   entries BLOB    NOT NULL,
   PRIMARY KEY (block, term)
 ) STRICT, WITHOUT ROWID;
--- The same of several blocks that nothing is added to any more: a stem has one row there.
-CREATE TABLE IF NOT EXISTS packed_postings (
-  pack    INTEGER NOT NULL,
-  term    TEXT    NOT NULL,
-  entries BLOB    NOT NULL,
-  PRIMARY KEY (pack, term)
-) STRICT, WITHOUT ROWID;
 -- Passages that are gone but still stand in postings; these are rewritten with the full-text index.
 CREATE TABLE IF NOT EXISTS removed_passages (
   id INTEGER PRIMARY KEY

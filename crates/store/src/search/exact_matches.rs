@@ -6,8 +6,8 @@ use index::{Hit, Order, Passages, Ranking, Scored, added_up};
 use model::{OpError, limits};
 use text::query::{Exact, Form};
 
+use super::Search;
 use super::whole_documents::{Documents, Look};
-use super::{Missing, Search};
 use crate::passages;
 
 /// The divisor of the time for a quotation, which only affects the order of hits.
@@ -49,7 +49,7 @@ impl ExactMatches {
         while !newest.is_empty() {
             let is_enough = !named.passages.is_empty() || deadline.is_over();
             if looked_at >= limits::SEARCH_EXACT_READ && is_enough {
-                search.lower(Missing::Matches);
+                search.lower();
                 break;
             }
             let next: Vec<usize> =

@@ -8,7 +8,8 @@ use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, params_from_iter};
 
-use super::{Missing, Search, Wanted};
+use super::{Search, Wanted};
+use crate::aggregate::json_ids;
 use crate::cells::Cells as _;
 use crate::deadline;
 use crate::tx::Rx;
@@ -47,21 +48,6 @@ const SCOPE_SHARE: u32 = 5;
 /// Passages whose documents are looked up at a time.
 const CANDIDATES_AT_LEAST: usize = 32;
 const CANDIDATES_AT_MOST: usize = 4_096;
-
-/// A list of no numbers.
-pub(super) const NOTHING: &str = "[]";
-
-/// Numbers as JSON, which SQLite reads as a table.
-pub(super) fn list(ids: impl Iterator<Item = i64>) -> String {
-    let mut list = String::from("[");
-    for id in ids {
-        if list.len() > 1 {
-            list.push(',');
-        }
-        list.push_str(&id.to_string());
-    }
-    list + "]"
-}
 
 /// Documents about files; answered by a covering index.
 const OF_FILES: &str = "SELECT id FROM observations \
@@ -111,7 +97,7 @@ impl Conditions {
         };
         let about = match &files {
             Some(files) => {
-                let files = list(files.iter().copied());
+                let files = json_ids(files.iter().copied());
                 ids_at_most(rx, limits::SEARCH_FILE_DOCUMENTS, OF_FILES, [files])?
             }
             None => None,
@@ -121,7 +107,7 @@ impl Conditions {
             Some(true) => ids_at_most(rx, limits::SEARCH_FAILED_DOCUMENTS, FAILED, [])?,
             _ => None,
         };
-        let json = |ids: &[i64]| Value::from(list(ids.iter().copied()));
+        let json = |ids: &[i64]| Value::from(json_ids(ids.iter().copied()));
         let flag = |flag: bool| Value::from(i64::from(flag));
         let leads = filter.projects.is_some() || filter.session.is_some() || files.is_some();
         // Record types without a file have NULL there: SQLite skips their part of the view without reading a row.
@@ -188,7 +174,7 @@ impl Conditions {
         rx: &Rx<'_>,
         ids: impl Iterator<Item = i64>,
     ) -> Result<HashMap<i64, Hit>, OpError> {
-        let values = [Value::from(list(ids))].into_iter().chain(self.values.iter().cloned());
+        let values = [Value::from(json_ids(ids))].into_iter().chain(self.values.iter().cloned());
         let mut documents = HashMap::new();
         rx.sql(|db| {
             let mut select = db.prepare_cached(&self.select_among())?;
@@ -265,7 +251,7 @@ impl Search<'_, '_> {
             }
             let is_enough = looked_at >= CANDIDATES_AT_MOST && !conditions.plain;
             if is_enough && self.effort.deadline.is_over() {
-                self.lower(Missing::Unfiltered);
+                self.lower();
                 break;
             }
             let missing = limit - hits.len();
@@ -321,7 +307,7 @@ impl Search<'_, '_> {
             }
             drop(watch);
             let mut passages = db.prepare_cached(PASSAGES)?;
-            let passages = passages.query_map([list(ids.into_iter())], |row| row.cell(0))?;
+            let passages = passages.query_map([json_ids(ids)], |row| row.cell(0))?;
             passages.collect::<rusqlite::Result<_>>().map(Some)
         })
     }

@@ -9,16 +9,17 @@ use index::Scored;
 use index::bm25::{self, Word};
 use model::{OpError, limits};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Params, Row, params_from_iter};
 use text::query::{self, Condition, Form, Query};
 
 use super::exact_matches::ExactMatches;
 use super::whole_documents::Look;
 use super::words::words;
-use super::{Evidence, Missing, Search, filter};
+use super::{Evidence, Search};
+use crate::aggregate::json_ids;
 use crate::cells::Cells as _;
 use crate::deadline::{self, LOOKS_GRANTED};
-use crate::index_health::is_index_fault;
+use crate::index_health;
 
 /// The weight of adjacent words relative to single words.
 const PAIRS_WEIGHT: f64 = 0.5;
@@ -81,7 +82,7 @@ impl Search<'_, '_> {
             return Ok((Matches { scored, ..Matches::default() }, Vec::new()));
         };
         if words.len() > limits::QUERY_WORDS_MAX {
-            self.lower(Missing::Words);
+            self.lower();
             words.truncate(limits::QUERY_WORDS_MAX);
         }
         let filter = &conditions.on_passages;
@@ -104,15 +105,14 @@ impl Search<'_, '_> {
         let affordable = costs.iter().filter(|(_, cost)| *cost <= self.effort.rows);
         let phrases: Vec<String> = affordable.map(|(pair, _)| query::phrase(*pair)).collect();
         if phrases.len() < costs.len() {
-            self.lower(Missing::Words);
+            self.lower();
         }
         phrases
     }
 
     /// Documents that match in the full-text index.
     fn by_index(&self) -> Result<Vec<Scored>, OpError> {
-        let scope = self.scope()?.map(|scope| filter::list(scope.into_iter()));
-        self.full_text(&self.query.expression(), scope.as_deref())
+        self.full_text(&self.query.expression(), self.scope()?)
     }
 
     /// The passages of documents that fulfil a condition as a whole, scored by their words, phrases and prefixes.
@@ -138,7 +138,7 @@ impl Search<'_, '_> {
         let newest = (0..passages.end()).rev().filter(|passage| admits(*passage));
         let newest: Vec<usize> = newest.take(effort.rows).collect();
         if newest.len() == effort.rows {
-            self.lower(Missing::Matches);
+            self.lower();
         }
         let first = newest.last().copied().unwrap_or_default();
         words.truncate(limits::QUERY_WORDS_MAX);
@@ -150,9 +150,9 @@ impl Search<'_, '_> {
         Ok(scored)
     }
 
-    /// The passages that match an FTS5 expression, the newest if there are too many. A scope is a JSON list of the
-    /// passages to consider.
-    fn full_text(&self, expression: &str, scope: Option<&str>) -> Result<Vec<Scored>, OpError> {
+    /// The passages that match an FTS5 expression, the newest if there are too many. Only the passages of a scope
+    /// are considered.
+    fn full_text(&self, expression: &str, scope: Option<Vec<i64>>) -> Result<Vec<Scored>, OpError> {
         const NEWEST: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
              WHERE passage_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
         // The plus keeps the index from looking up every word for every single passage.
@@ -160,44 +160,46 @@ impl Search<'_, '_> {
              WHERE passage_fts MATCH ?1 AND +rowid IN (SELECT value FROM json_each(?3)) \
              ORDER BY rowid DESC LIMIT ?2";
         let mut scored = Vec::new();
-        if expression.is_empty() || scope == Some(filter::NOTHING) {
+        if expression.is_empty() || scope.as_ref().is_some_and(Vec::is_empty) {
             return Ok(scored);
         }
         let most = self.effort.rows;
         let mut values: Vec<Value> =
             vec![expression.to_owned().into(), i64::try_from(most).unwrap_or(i64::MAX).into()];
-        values.extend(scope.map(|scope| scope.to_owned().into()));
         let sql = if scope.is_some() { NEWEST_IN_SCOPE } else { NEWEST };
+        values.extend(scope.map(|scope| json_ids(scope).into()));
         let _watch = self.retrieval.watch(LOOKS_GRANTED);
-        let whole = self.rx.sql(|db| match collect(db, sql, &values, &mut scored) {
-            // Rows that were found before the deadline are kept.
-            Err(error) if deadline::interrupted(&error) => Ok(false),
-            // The postings still find single words.
-            Err(error) if is_index_fault(&error) => {
-                self.rx.note_damaged_index();
-                Ok(false)
-            }
-            done => done.map(|()| true),
+        let whole = self.full_text_rows(sql, params_from_iter(values), |row| {
+            // FTS5 returns a smaller bm25() for a better match.
+            scored.push(Scored { passage: row.cell(0)?, score: -row.cell::<f64>(1)? });
+            Ok(true)
         })?;
         if !whole || scored.len() == most {
-            self.lower(Missing::Matches);
+            self.lower();
         }
         Ok(scored)
     }
-}
 
-/// Runs the statement and adds its rows.
-fn collect(
-    db: &Connection,
-    sql: &str,
-    values: &[Value],
-    scored: &mut Vec<Scored>,
-) -> rusqlite::Result<()> {
-    let mut select = db.prepare_cached(sql)?;
-    let mut rows = select.query(params_from_iter(values))?;
-    while let Some(row) = rows.next()? {
-        // FTS5 returns a smaller bm25() for a better match.
-        scored.push(Scored { passage: row.cell(0)?, score: -row.cell::<f64>(1)? });
+    /// Calls `each` with the rows of a statement on the full-text index until it returns false. Returns whether there
+    /// are no more rows; false also at the deadline, and if the index is damaged: the postings still find single words.
+    pub(super) fn full_text_rows(
+        &self,
+        sql: &str,
+        values: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<bool, OpError> {
+        let whole = index_health::read_index(self.rx, |db| {
+            let mut select = db.prepare_cached(sql)?;
+            let mut rows = select.query(values)?;
+            loop {
+                match rows.next() {
+                    Ok(Some(row)) if each(row)? => {}
+                    Ok(row) => return Ok(row.is_none()),
+                    Err(error) if deadline::interrupted(&error) => return Ok(false),
+                    Err(error) => return Err(error),
+                }
+            }
+        })?;
+        Ok(whole == Some(true))
     }
-    Ok(())
 }

@@ -12,8 +12,8 @@ use text::query::{Exact, Query};
 use text::terms::{self, Terms};
 use text::words::hidden_words;
 
+use super::Search;
 use super::words::words;
-use super::{Missing, Search};
 use crate::passages;
 use crate::tx::Rx;
 
@@ -36,7 +36,7 @@ impl Unindexed {
         let mut texts = HashMap::new();
         for (at, doc) in ids.into_iter().enumerate() {
             if at >= limits::UNINDEXED_READ_MAX && search.effort.deadline.is_over() {
-                search.lower(Missing::Unindexed);
+                search.lower();
                 break;
             }
             if let Some(text) = passages::text(rx, doc)?.filter(|text| query.is_met_by(text)) {

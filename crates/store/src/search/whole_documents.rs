@@ -2,16 +2,17 @@
 //! the matches of each part of the condition are combined here per document.
 
 use index::bm25::Word;
-use index::{IdSet, Scored, postings};
+use index::postings::count;
+use index::{IdSet, Scored};
 use model::OpError;
 use text::query::{self, Beginning, Condition, Together};
 
+use super::Search;
 use super::words::words;
-use super::{Missing, Search};
 use crate::cells::Cells as _;
-use crate::deadline::{self, Deadline, LOOKS_GRANTED};
-use crate::index_health::is_index_fault;
-use crate::postings::{DIVISION, Layout};
+use crate::deadline::{Deadline, LOOKS_GRANTED};
+use crate::index_health;
+use crate::postings::{self, DIVISION};
 
 /// The score of a passage for a phrase, a prefix or words near each other, besides that for its words.
 const OTHER_SCORE: f64 = 1.0;
@@ -186,33 +187,11 @@ impl<'l, 'r> Look<'l, 'r> {
         let _watch = self.deadline.share(self.left).watch(LOOKS_GRANTED / self.left.max(1));
         self.left = self.left.saturating_sub(1);
         let mut last = self.search.passages.end();
-        let whole = self.search.rx.sql(|db| {
-            let mut find = || {
-                let mut select = db.prepare_cached(MATCHING)?;
-                let mut rows = select.query([expression])?;
-                loop {
-                    match rows.next() {
-                        Ok(Some(row)) => last = row.cell(0)?,
-                        Ok(None) => return Ok(true),
-                        // Keep the matches found before the deadline.
-                        Err(error) if deadline::interrupted(&error) => return Ok(false),
-                        Err(error) => return Err(error),
-                    }
-                    documents.choose(self.search.passages.doc(last));
-                    self.scored.push(Scored { passage: last, score: OTHER_SCORE });
-                    if self.scored.len() >= self.rows {
-                        return Ok(false);
-                    }
-                }
-            };
-            match find() {
-                // The search continues with the matches found so far.
-                Err(error) if is_index_fault(&error) => {
-                    self.search.rx.note_damaged_index();
-                    Ok(false)
-                }
-                found => found,
-            }
+        let whole = self.search.full_text_rows(MATCHING, [expression], |row| {
+            last = row.cell(0)?;
+            documents.choose(self.search.passages.doc(last));
+            self.scored.push(Scored { passage: last, score: OTHER_SCORE });
+            Ok(self.scored.len() < self.rows)
         })?;
         Ok(if whole { documents } else { self.cut_off(documents, last) })
     }
@@ -308,51 +287,43 @@ impl<'l, 'r> Look<'l, 'r> {
         let (mut sure, mut perhaps) = (Documents::default(), self.matching(&small.join(" OR "))?);
         let stems = beginning.stems();
         let behind = format!("{}{BEHIND}", beginning.word());
-        let sections =
-            self.search.rx.sql(|db| match Layout::of(db, self.search.passages.end()) {
-                Err(error) if is_index_fault(&error) => {
-                    self.search.rx.note_damaged_index();
-                    Ok(Vec::new())
-                }
-                layout => Ok(layout?.newest_first()),
-            })?;
-        for (at, section) in sections.iter().enumerate() {
-            // The newest section is read unless other parts of the condition have used up all of the time.
+        let blocks = postings::blocks(self.search.passages.end());
+        for (at, block) in blocks.clone().rev().enumerate() {
+            // The newest block is read unless other parts of the condition have used up all of the time.
             let deadline = if at > 0 { deadline } else { self.deadline };
-            let is_over = || sections.len() > 1 && deadline.is_over();
+            let is_over = || blocks.len() > 1 && deadline.is_over();
             let mut late = is_over();
-            let (mut begun, mut entries, mut rows) = (Vec::new(), 0, 0_usize);
-            self.search.rx.sql(|db| {
-                if late {
-                    return Ok(());
-                }
-                section.of_range(db, (beginning.word(), &behind), &mut |term, block, blob| {
-                    let is_sure = beginning.is_sure(term);
-                    entries += postings::count(blob);
-                    rows += 1;
-                    for (place, _) in DIVISION.entries(blob) {
-                        let passage = block * DIVISION.block + place;
-                        if is_sure {
-                            begun.push(passage);
-                        } else {
-                            perhaps.choose(self.search.passages.doc(passage));
-                        }
-                    }
-                    late = rows.is_multiple_of(ROWS_PER_LOOK) && is_over();
-                    !late && entries <= self.entries
+            let (mut begun, mut maybe) = (Vec::new(), Vec::new());
+            let (mut entries, mut rows) = (0, 0_usize);
+            let add = |found: &mut Vec<usize>, blob: &[u8]| {
+                found.extend(DIVISION.passages(block, blob).map(|(passage, _)| passage));
+            };
+            if !late {
+                index_health::read_index(self.search.rx, |db| {
+                    postings::range_in_block(
+                        db,
+                        block,
+                        (beginning.word(), &behind),
+                        |term, blob| {
+                            entries += count(blob);
+                            rows += 1;
+                            let is_sure = beginning.is_sure(term);
+                            add(if is_sure { &mut begun } else { &mut maybe }, blob);
+                            late = rows.is_multiple_of(ROWS_PER_LOOK) && is_over();
+                            !late && entries <= self.entries
+                        },
+                    )?;
+                    let mut stems = stems.iter();
+                    stems.try_for_each(|stem| {
+                        postings::in_block(db, block, stem, |blob| add(&mut maybe, blob))
+                    })
                 })?;
-                for stem in &stems {
-                    section.of_term(db, stem, &mut |block, blob| {
-                        for (place, _) in DIVISION.entries(blob) {
-                            perhaps
-                                .choose(self.search.passages.doc(block * DIVISION.block + place));
-                        }
-                    })?;
-                }
-                Ok(())
-            })?;
+            }
+            for passage in maybe {
+                perhaps.choose(self.search.passages.doc(passage));
+            }
             if late || entries > self.entries {
-                let known_from = sure.known_from.max(section.end());
+                let known_from = sure.known_from.max((block + 1) * DIVISION.block);
                 return Ok((self.cut_off(sure, known_from), perhaps));
             }
             self.entries -= entries;
@@ -368,7 +339,7 @@ impl<'l, 'r> Look<'l, 'r> {
 
     /// The documents found before a limit was reached. Marks the answer as partial.
     fn cut_off(&mut self, found: Documents, known_from: usize) -> Documents {
-        self.search.lower(Missing::Matches);
+        self.search.lower();
         Documents { known_from, ..found }
     }
 }

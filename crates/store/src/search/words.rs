@@ -6,9 +6,8 @@ use rusqlite::Connection;
 use text::terms;
 use text::words::is_cjk;
 
-use crate::index_health::is_index_fault;
-use crate::postings::Layout;
 use crate::tx::Rx;
+use crate::{index_health, postings};
 
 /// The words that some passage has, the rarest first. None if the query has only stop words.
 pub(super) fn words<'q>(
@@ -22,31 +21,24 @@ pub(super) fn words<'q>(
         return Ok(None);
     }
     let mut words: Vec<Word<'q>> = Vec::with_capacity(terms.len());
-    let mut read = |db: &Connection| {
-        let layout = Layout::of(db, end)?;
+    let blocks = || postings::blocks(end);
+    let read = |db: &Connection| {
         for (word, term) in &terms {
             let mut chars = term.chars();
             // A single character of a script without spaces matches all pairs that begin with it.
             let lone = chars.next().filter(|c| is_cjk(*c) && chars.next().is_none());
-            let postings = match lone.and_then(|c| char::from_u32(u32::from(c) + 1)) {
-                Some(behind) => layout.of_range(db, (term, &behind.to_string()))?,
-                None => layout.of_term(db, term)?,
+            let lists = match lone.and_then(|c| char::from_u32(u32::from(c) + 1)) {
+                Some(behind) => postings::of_range(db, blocks(), (term, &behind.to_string()))?,
+                None => postings::of_term(db, blocks(), term)?,
             };
-            let count = postings.count();
+            let count = lists.count();
             if count > 0 {
-                words.push(Word { word, count, postings });
+                words.push(Word { word, count, postings: lists });
             }
         }
         Ok(())
     };
-    rx.sql(|db| match read(db) {
-        // The search continues with its other ways of finding documents.
-        Err(error) if is_index_fault(&error) => {
-            rx.note_damaged_index();
-            Ok(())
-        }
-        read => read,
-    })?;
+    index_health::read_index(rx, read)?;
     words.sort_by_key(|word| word.count);
     Ok(Some(words))
 }

@@ -12,7 +12,6 @@ mod groups;
 mod meaning;
 mod mover;
 mod orphans;
-mod packs;
 mod passages;
 mod patience;
 mod plans;

@@ -244,28 +244,33 @@ fn an_index_of_an_older_layout_is_rebuilt_at_the_next_open() {
          DROP TABLE passages; ALTER TABLE older RENAME TO passages; \
          INSERT INTO passages SELECT 900, max(id), 0, 0, 1, 1, NULL FROM observations; \
          INSERT INTO passage_fts (rowid, body, parts) VALUES (900, 'stale', '');";
-    let mut desk = Desk::new();
-    let long = long_text(["alpha", "beta", "gamma"]);
-    let ids = [desk.runs("make one", 0), desk.runs("make two", 1), desk.says(&long, None, 2)];
-    desk.read(|_| Ok(()));
-    desk.opening.store.close();
-    super::other_connection(&desk.home.db()).execute_batch(OLDER).unwrap();
-    for _ in 0..2 {
-        desk.opening = desk.home.open();
-        let hits = |query: &str| {
-            let query = text::query::rewrite(query);
-            let found =
-                desk.read(|rx| search::hits(rx, &query, &Filter::default(), Order::Newest, 100));
-            found.hits.iter().map(|hit| hit.id).collect::<Vec<_>>()
-        };
-        assert_eq!(hits("make"), [ids[1], ids[0]]);
-        assert_eq!(hits("gamma"), [ids[2]]);
-        assert_eq!(hits("stale"), [0; 0]);
-        assert_eq!(count(&desk.opening.store), 5);
-        let left = "SELECT count(*) FROM passage_fts_docsize";
-        let left: u64 = desk.read(|rx| rx.sql(|db| db.query_row(left, [], |row| row.get(0))));
-        assert_eq!(left, 5);
+    // Posting lists of full blocks were moved to another table.
+    const PACKED: &str = "CREATE TABLE packed_postings (pack INTEGER, term TEXT, entries BLOB); \
+         INSERT INTO packed_postings SELECT 0, term, entries FROM postings WHERE term = 'gamma'; \
+         DELETE FROM postings WHERE term = 'gamma';";
+    for older in [OLDER, PACKED] {
+        let mut desk = Desk::new();
+        let long = long_text(["alpha", "beta", "gamma"]);
+        let ids = [desk.runs("make one", 0), desk.runs("make two", 1), desk.says(&long, None, 2)];
+        desk.read(|_| Ok(()));
         desk.opening.store.close();
+        super::other_connection(&desk.home.db()).execute_batch(older).unwrap();
+        for _ in 0..2 {
+            desk.opening = desk.home.open();
+            let hits = |query: &str| {
+                let (query, all) = (text::query::rewrite(query), Filter::default());
+                let found = desk.read(|rx| search::hits(rx, &query, &all, Order::Newest, 100));
+                found.hits.iter().map(|hit| hit.id).collect::<Vec<_>>()
+            };
+            assert_eq!(hits("make"), [ids[1], ids[0]]);
+            assert_eq!(hits("gamma"), [ids[2]]);
+            assert_eq!(hits("stale"), [0; 0]);
+            assert_eq!(count(&desk.opening.store), 5);
+            let left = "SELECT count(*) FROM passage_fts_docsize";
+            let left: u64 = desk.read(|rx| rx.sql(|db| db.query_row(left, [], |row| row.get(0))));
+            assert_eq!(left, 5);
+            desk.opening.store.close();
+        }
     }
 }
 
