@@ -6,6 +6,7 @@ use contract::{Document, Listed};
 use model::{Caller, Code, OpError, Reply, Request, Road};
 use serde_json::{Value, json};
 use text::secrets::{Profile, redact_json};
+use text::table::fitted;
 
 use crate::name::{Name, ResultForm, Saying};
 use crate::output::Output;
@@ -113,11 +114,11 @@ fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> 
             return out.document(member, mask);
         }
         (_, _, ResultForm::ToStderr, _) => {
-            out.remark(&text(call, &result, gone));
+            out.remark(&text(call, &result, gone, usize::MAX));
             0
         }
         _ => {
-            let text = text(call, &result, gone);
+            let text = text(call, &result, gone, out.width());
             let accent = op.cli.accent.map(|accent| accent(params, &result, &text));
             out.accented(&text, &accent.unwrap_or_default())
         }
@@ -146,18 +147,19 @@ fn shortened<'m>(item: &Value, members: impl Iterator<Item = &'m &'m str>) -> Va
 
 /// The result as text for people. A result that the operation cannot parse is printed as it is, without credentials:
 /// a daemon of another version may have sent it.
-fn text(call: &OpCall, result: &Value, gone: &[Value]) -> String {
+fn text(call: &OpCall, result: &Value, gone: &[Value], width: usize) -> String {
     let listed = call.op.cli.listed.filter(|_| call.full);
     let pretty = call.saying.and_then(|saying: &Saying| saying.pretty);
     let text = match (pretty, listed.and_then(|listed| Some((listed, listed.whole?.0)))) {
         (None, Some((listed, whole))) => {
             let (params, result) = whole_items(result, listed, gone);
-            whole.cli.pretty.map(|pretty| pretty(&params, &result))
+            whole.cli.pretty.map(|pretty| pretty(&params, &result, width))
         }
-        _ => pretty.or(call.op.cli.pretty).map(|pretty| pretty(&call.params, result)),
+        _ => pretty.or(call.op.cli.pretty).map(|pretty| pretty(&call.params, result, width)),
     };
     match text {
-        Some(Some(text)) => text::printable(&text),
+        Some(Some(text)) if call.full || call.op.cli.verbatim => text::printable(&text),
+        Some(Some(text)) => fitted(&text::printable(&text), width),
         Some(None) => {
             crate::render::readable(&redact_json(result.clone(), Profile::Declared).into_inner())
         }

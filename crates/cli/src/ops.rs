@@ -3,6 +3,7 @@
 use contract::{OpInfo, Operation, Table};
 use model::OpError;
 use serde_json::{Value, json};
+use text::table::{fitted, paragraph};
 
 use crate::example;
 use crate::name::Name;
@@ -16,20 +17,18 @@ pub(crate) fn list(out: &mut Output, table: &Table) -> u8 {
         return out.result(&json!({ "operations": operations }), None);
     }
     let (accent, dim) = (out.accent(), out.dim());
-    let name_width = table.iter().map(|op| op.info.name.len()).max().unwrap_or_default();
-    let set_width = table.iter().map(|op| op.info.toolset.len()).max().unwrap_or_default();
-    let mut text = String::new();
-    for op in table.iter() {
-        let (name, set, summary) = (op.info.name, op.info.toolset, op.info.summary);
-        text.push_str(&format!(
-            "{accent}{name:name_width$}{accent:#}  {set:set_width$}  {summary}"
-        ));
-        if !op.info.aliases.is_empty() {
-            text.push_str(&format!("  {dim}({}){dim:#}", op.info.aliases.join(", ")));
-        }
-        text.push('\n');
-    }
-    out.text(&text)
+    let heading = ["operation", "toolset", "summary"];
+    let mut rows = vec![heading.map(|word| format!("{dim}{word}{dim:#}")).to_vec()];
+    rows.extend(table.iter().map(|op| {
+        let OpInfo { name, toolset, summary, aliases, .. } = op.info;
+        let aliases = match aliases {
+            [] => String::new(),
+            aliases => format!(" {dim}({}){dim:#}", aliases.join(", ")),
+        };
+        let name = format!("{accent}{name}{accent:#}");
+        vec![name, (*toolset).to_owned(), format!("{summary}{aliases}")]
+    }));
+    out.text(&text::table::table(&rows, &[&format!("{dim}toolset{dim:#}")], out.width()))
 }
 
 /// Explains one operation.
@@ -40,7 +39,8 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     }
     let (accent, dim) = (out.accent(), out.dim());
     let info = op.info;
-    let mut text = format!("{accent}{}{accent:#}: {}\n\n{}\n", info.name, info.summary, info.doc);
+    let doc = paragraph(info.doc, 0, out.width());
+    let mut text = format!("{accent}{}{accent:#}: {}\n\n{doc}\n", info.name, info.summary);
     let words = |key: &str| {
         let list = described.get(key).and_then(Value::as_array);
         let words = list.into_iter().flatten().filter_map(Value::as_str);
@@ -67,8 +67,11 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     let sections =
         [("Parameters", op.params_schema(), true), ("Result", op.output_schema(), false)];
     for (title, schema, asks) in sections {
-        text.push_str(&members(&format!("{accent}{title}{accent:#}"), &schema, asks));
+        let title = format!("{accent}{title}{accent:#}");
+        text.push_str(&members(&title, &schema, asks, out.width()));
     }
+    // Command lines are not wrapped, so that they can be copied.
+    text = fitted(&text, out.width());
     if !info.examples.is_empty() {
         text.push_str(&format!("\n{accent}Examples{accent:#}\n"));
     }
@@ -102,8 +105,8 @@ fn access(described: &Value) -> String {
     words.join(", ")
 }
 
-/// The members of an object schema as a table.
-fn members(title: &str, schema: &Value, asks: bool) -> String {
+/// The members of an object schema: a line with name and type, and the description below.
+fn members(title: &str, schema: &Value, asks: bool, width: usize) -> String {
     let params = Param::of_schema(schema);
     if params.is_empty() {
         return String::new();
@@ -112,14 +115,12 @@ fn members(title: &str, schema: &Value, asks: bool) -> String {
         let optional = if asks && !param.required { ", optional" } else { "" };
         format!("{}{optional}", param.kind.word())
     };
-    let name_width = params.iter().map(|param| param.name.len()).max().unwrap_or_default();
-    let kind_width = params.iter().map(|param| kind(param).len()).max().unwrap_or_default();
     let mut text = format!("\n{title}\n");
     for param in &params {
-        let (name, kind, doc) = (&param.name, kind(param), &param.doc);
-        let line = format!("  {name:name_width$}  {kind:kind_width$}  {doc}");
-        text.push_str(line.trim_end());
-        text.push('\n');
+        text.push_str(&format!("  {}: {}\n", param.name, kind(param)));
+        if !param.doc.is_empty() {
+            text.push_str(&format!("{}\n", paragraph(&param.doc, 6, width)));
+        }
     }
     text
 }

@@ -24,6 +24,8 @@ pub struct Output {
     err: OutputStream,
     /// Whether stdout is a terminal.
     terminal: bool,
+    /// Columns of the terminal; no limit elsewhere.
+    width: usize,
     /// Whether stdout can still be written to.
     stdout: StdoutState,
 }
@@ -51,6 +53,7 @@ impl Output {
             json: false,
             name,
             terminal: out.is_terminal(),
+            width: if out.is_terminal() { client::platform::screen().columns } else { usize::MAX },
             stdout: StdoutState::Open,
             out: OutputStream {
                 coloured: AutoStream::choice(&out) != ColorChoice::Never,
@@ -81,6 +84,7 @@ impl Output {
             out: OutputStream { to: out, coloured: terminal },
             err: OutputStream { to: err, coloured: terminal },
             terminal,
+            width: usize::MAX,
             stdout: StdoutState::Open,
         }
     }
@@ -91,7 +95,7 @@ impl Output {
             return self.json_line(result);
         }
         let text = match pretty {
-            Some(pretty) => text::printable(&pretty(result)),
+            Some(pretty) => text::table::fitted(&text::printable(&pretty(result)), self.width),
             None => render::readable(result),
         };
         self.text(&text)
@@ -153,6 +157,11 @@ impl Output {
         }
         self.json_line(&result);
         miss.code.row().exit
+    }
+
+    /// The columns of the terminal. A program that reads the output gets lines of any length.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// The name under which the program was started.

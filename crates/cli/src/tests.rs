@@ -127,7 +127,7 @@ impl Op for Put {
             path: &["note", "put"],
             positional: &["component", "key", "value"],
             flatten: &[Flattened::of::<NoteMeta>("meta", "")],
-            pretty: Some(|_, result| Some(format!("kept: {}", result["ok"]))),
+            pretty: Some(|_, result, _| Some(format!("kept: {}", result["ok"]))),
             ..CliShape::CALL_ONLY
         },
         examples: &[

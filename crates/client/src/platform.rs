@@ -19,6 +19,28 @@ pub fn uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The size of the terminal at stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    pub columns: usize,
+    pub lines: usize,
+}
+
+/// The size of the terminal at stdout: `COLUMNS` and `LINES` if they are set, else as the terminal reports it, else
+/// that of a classic terminal.
+pub fn screen() -> Screen {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    let var = |name: &str| std::env::var(name).ok()?.trim().parse::<usize>().ok();
+    let known = |name: &str, reported: Option<u16>, classic: usize| {
+        let reported = || reported.map(usize::from).filter(|size| *size > 0);
+        var(name).filter(|size| *size > 0).or_else(reported).unwrap_or(classic)
+    };
+    Screen {
+        columns: known("COLUMNS", size.map(|size| size.ws_col), 80),
+        lines: known("LINES", size.map(|size| size.ws_row), 24),
+    }
+}
+
 /// Whether there is a process of this user with this pid.
 pub fn is_process(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

@@ -54,6 +54,9 @@ pub struct CliShape {
     pub flag_aliases: &'static [(&'static str, &'static str)],
     /// Text for people; without it they get the JSON of the result in a readable form.
     pub pretty: Option<PrettyText>,
+    /// Whether the text for people has stored text line by line: a terminal shows it unwrapped, so that it can be
+    /// copied.
+    pub verbatim: bool,
     /// The highlighted ranges of the text for people.
     pub accent: Option<Accent>,
     /// The list that the result is about.
@@ -78,6 +81,7 @@ impl CliShape {
         defaults: &[],
         flag_aliases: &[],
         pretty: None,
+        verbatim: false,
         accent: None,
         listed: None,
         document: None,
@@ -104,9 +108,9 @@ impl Flattened {
     }
 }
 
-/// Writes the text for people from parameters and result as JSON; none if they cannot be read, for example
-/// because a daemon of another version sent the result.
-pub type PrettyText = fn(&Value, &Value) -> Option<String>;
+/// Writes the text for people from parameters and result as JSON, in lines of at most this many columns; none if
+/// they cannot be read, for example because a daemon of another version sent the result.
+pub type PrettyText = fn(&Value, &Value, usize) -> Option<String>;
 
 /// From the parameters, the result and the text for people: the ranges of the text to highlight, in order.
 pub type Accent = fn(&Value, &Value, &str) -> Vec<Range<usize>>;

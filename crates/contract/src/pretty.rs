@@ -12,7 +12,9 @@ use crate::op::{Op, read_params};
 /// An operation whose result has a text for people. Its `CliShape` names the functions of this module, for
 /// example `pretty: Some(pretty::<Self>)`.
 pub trait Pretty: Op<Output: DeserializeOwned> {
-    fn pretty(params: &Self::Params, output: &Self::Output) -> String;
+    /// The text in lines of at most `width` columns. Text that does not go to a terminal has no limit:
+    /// `width` is `usize::MAX`.
+    fn pretty(params: &Self::Params, output: &Self::Output, width: usize) -> String;
 
     /// The ranges of the text to highlight, in order.
     fn accent(_: &Self::Params, _: &Self::Output, _text: &str) -> Vec<Range<usize>> {
@@ -26,8 +28,8 @@ pub trait Pretty: Op<Output: DeserializeOwned> {
 }
 
 /// [`Pretty::pretty`] as [`PrettyText`](crate::op::PrettyText).
-pub fn pretty<O: Pretty>(params: &Value, result: &Value) -> Option<String> {
-    typed(params, result, O::pretty)
+pub fn pretty<O: Pretty>(params: &Value, result: &Value, width: usize) -> Option<String> {
+    typed(params, result, |params, output| O::pretty(params, output, width))
 }
 
 /// [`Pretty::accent`] as [`Accent`](crate::op::Accent).
@@ -123,7 +125,7 @@ mod tests {
     }
 
     impl Pretty for Find {
-        fn pretty(params: &FindParams, output: &FindOutput) -> String {
+        fn pretty(params: &FindParams, output: &FindOutput, _: usize) -> String {
             format!("{} in {}", params.word, output.text)
         }
 
@@ -151,7 +153,7 @@ mod tests {
     }
 
     impl Pretty for Show {
-        fn pretty(_: &FindParams, output: &FindOutput) -> String {
+        fn pretty(_: &FindParams, output: &FindOutput, _: usize) -> String {
             output.text.clone()
         }
     }
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn an_operation_writes_its_text_highlights_it_and_says_what_it_misses() {
         let (params, result) = (json!({ "word": "ab" }), json!({ "text": "cab" }));
-        let text = pretty::<Find>(&params, &result).unwrap();
+        let text = pretty::<Find>(&params, &result, usize::MAX).unwrap();
         assert_eq!(text, "ab in cab");
         assert_eq!(accent::<Find>(&params, &result, &text), [0..2, 7..9]);
         assert!(miss::<Find>(&params, &result).is_none());
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn an_operation_with_a_text_alone_highlights_and_misses_nothing() {
         let (params, result) = (json!({ "word": "ab" }), json!({ "text": "cab" }));
-        assert_eq!(pretty::<Show>(&params, &result).as_deref(), Some("cab"));
+        assert_eq!(pretty::<Show>(&params, &result, usize::MAX).as_deref(), Some("cab"));
         assert!(accent::<Show>(&params, &result, "cab").is_empty());
         assert!(miss::<Show>(&params, &result).is_none());
     }
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn a_result_of_another_version_is_neither_highlighted_nor_a_miss() {
         let (params, result) = (json!({ "word": "ab" }), json!({ "lines": ["ab"] }));
-        assert_eq!(pretty::<Find>(&params, &result), None);
+        assert_eq!(pretty::<Find>(&params, &result, usize::MAX), None);
         assert!(accent::<Find>(&params, &result, "ab").is_empty());
         assert!(miss::<Find>(&params, &result).is_none());
     }

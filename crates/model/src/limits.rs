@@ -650,6 +650,8 @@ pub const PREVIEW_CHARS: usize = 120;
 pub const PREVIEW_ACTION_CHARS: usize = 40;
 /// Characters of a recalled text in one line on the terminal.
 pub const SHOWN_LINE_CHARS_MAX: usize = 120;
+/// Characters of a session's id in a table, or more if several sessions of the table share them.
+pub const SESSION_ID_CHARS_SHOWN: usize = 8;
 /// Characters of a project's name in a table; a longer name ends with `…` to leave room for the text.
 pub const SHOWN_PROJECT_CHARS: usize = 24;
 /// Projects that an error about an unknown project lists.

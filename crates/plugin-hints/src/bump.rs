@@ -115,7 +115,7 @@ pub(crate) fn bumped(stored: &StoredHint, delta: u64, now: i64) -> StoredHint {
 }
 
 impl Pretty for BumpHint {
-    fn pretty(_: &BumpHintParams, BumpHintOutput { hint }: &BumpHintOutput) -> String {
+    fn pretty(_: &BumpHintParams, BumpHintOutput { hint }: &BumpHintOutput, _: usize) -> String {
         format!("↑ bumped frecency: use_count={} last_used_at=now", hint.use_count)
     }
 }

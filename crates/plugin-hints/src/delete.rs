@@ -142,7 +142,7 @@ impl Serialize for Deleted {
 }
 
 impl Pretty for DeleteHint {
-    fn pretty(params: &DeleteHintParams, output: &DeleteHintOutput) -> String {
+    fn pretty(params: &DeleteHintParams, output: &DeleteHintOutput, _: usize) -> String {
         let DeleteHintParams { component, key, .. } = params;
         match output.removed {
             count @ 2.. => format!("✔ deleted hint {component}/{key} ({count} variants)"),

@@ -64,6 +64,7 @@ impl Op for GetHint {
             positional: &["component", "key"],
             flatten: &[flags::CONTEXT],
             pretty: Some(pretty::<Self>),
+            verbatim: true,
             miss: Some(miss::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
@@ -116,7 +117,7 @@ impl Op for GetHint {
 }
 
 impl Pretty for GetHint {
-    fn pretty(_: &GetHintParams, output: &GetHintOutput) -> String {
+    fn pretty(_: &GetHintParams, output: &GetHintOutput, _: usize) -> String {
         let mut lines = Vec::new();
         if let Some(hint) = &output.hint {
             lines.push(show::labelled("value", &show::value(hint)));

@@ -233,7 +233,7 @@ fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bo
 }
 
 impl Pretty for ImportHints {
-    fn pretty(_: &ImportHintsParams, output: &ImportHintsOutput) -> String {
+    fn pretty(_: &ImportHintsParams, output: &ImportHintsOutput, _: usize) -> String {
         let ImportHintsOutput { imported, skipped, errors } = output;
         let imported = text::counted(*imported, "hint");
         let mut lines = vec![format!("✔ imported {imported}, skipped {skipped}")];

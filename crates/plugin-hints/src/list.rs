@@ -135,7 +135,7 @@ impl<'p> ComponentFilter<'p> {
 }
 
 impl Pretty for ListComponents {
-    fn pretty(params: &ListComponentsParams, output: &ListComponentsOutput) -> String {
+    fn pretty(params: &ListComponentsParams, output: &ListComponentsOutput, _: usize) -> String {
         let components = &output.components;
         let mut lines = Vec::new();
         match &params.component {

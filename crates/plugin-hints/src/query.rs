@@ -192,7 +192,11 @@ fn compile(pattern: &str) -> Result<Regex, OpError> {
 }
 
 impl Pretty for QueryHints {
-    fn pretty(_: &QueryHintsParams, QueryHintsOutput { hints }: &QueryHintsOutput) -> String {
+    fn pretty(
+        _: &QueryHintsParams,
+        QueryHintsOutput { hints }: &QueryHintsOutput,
+        _: usize,
+    ) -> String {
         let mut lines = vec![match hints.len() {
             0 => "No hint applies here.".to_owned(),
             found => format!("Found {}:", text::counted(found, "hint")),

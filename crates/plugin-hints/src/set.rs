@@ -198,7 +198,7 @@ impl HintDraft {
 }
 
 impl Pretty for SetHint {
-    fn pretty(params: &SetHintParams, SetHintOutput { hint }: &SetHintOutput) -> String {
+    fn pretty(params: &SetHintParams, SetHintOutput { hint }: &SetHintOutput, _: usize) -> String {
         let mut lines = vec![
             format!("✔ upserted hint {}/{} (v{})", params.component, params.key, hint.version),
             format!("  score base: {}", show::base(&hint.meta)),

@@ -202,7 +202,7 @@ impl<'i> Counted<'i> {
 }
 
 impl Pretty for HintStats {
-    fn pretty(_: &HintStatsParams, output: &HintStatsOutput) -> String {
+    fn pretty(_: &HintStatsParams, output: &HintStatsOutput, _: usize) -> String {
         let Lifetimes { session, duration, forever } = output.lifetimes;
         let mut lines = vec![
             format!(

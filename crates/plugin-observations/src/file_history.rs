@@ -211,7 +211,7 @@ impl FileHistoryParams {
 }
 
 impl Pretty for FileHistory {
-    fn pretty(params: &FileHistoryParams, output: &FileHistoryOutput) -> String {
+    fn pretty(params: &FileHistoryParams, output: &FileHistoryOutput, width: usize) -> String {
         let FileHistoryOutput { sessions, earlier_names, about, .. } = output;
         if sessions.is_empty() {
             return show::nothing(&params.nothing(), &params.project, about);
@@ -231,8 +231,7 @@ impl Pretty for FileHistory {
             let intent = session.summary_intent.as_deref();
             lines.extend(intent.map(|intent| format!("  {}", show::line(intent))));
             let rows = session.touches.iter().map(FileTouch::row);
-            let table = show::records(rows, about.answered_at);
-            lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+            lines.extend(show::records_below(rows, about.answered_at, width));
         }
         lines.join("\n")
     }

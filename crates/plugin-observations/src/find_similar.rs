@@ -226,12 +226,12 @@ fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError
 }
 
 impl Pretty for FindSimilar {
-    fn pretty(params: &FindSimilarParams, output: &FindSimilarOutput) -> String {
+    fn pretty(params: &FindSimilarParams, output: &FindSimilarOutput, width: usize) -> String {
         let FindSimilarOutput { results, about, .. } = output;
         if results.is_empty() {
             return show::nothing("Nothing is like it", &params.project, about);
         }
-        let mut text = show::records_about(results.iter().map(SimilarRecord::row), about);
+        let mut text = show::records_about(results.iter().map(SimilarRecord::row), about, width);
         if results.iter().any(|record| record.duplicate) {
             text.push_str("\n= says the same");
         }

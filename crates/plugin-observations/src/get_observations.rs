@@ -50,6 +50,7 @@ impl Op for GetObservations {
             path: &["show"],
             positional: &["ids"],
             pretty: Some(pretty::<Self>),
+            verbatim: true,
             miss: Some(miss::<Self>),
             ..CliShape::CALL_ONLY
         },
@@ -86,7 +87,7 @@ impl Op for GetObservations {
 }
 
 impl Pretty for GetObservations {
-    fn pretty(params: &GetObservationsParams, output: &GetObservationsOutput) -> String {
+    fn pretty(params: &GetObservationsParams, output: &GetObservationsOutput, _: usize) -> String {
         let GetObservationsOutput { results, answered_at } = output;
         let mut blocks: Vec<String> = results
             .iter()

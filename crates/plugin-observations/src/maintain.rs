@@ -143,7 +143,7 @@ pub(crate) fn turn<T: Serialize + Send + 'static>(
 }
 
 impl Pretty for Maintain {
-    fn pretty(_: &MaintainParams, output: &MaintainOutput) -> String {
+    fn pretty(_: &MaintainParams, output: &MaintainOutput, _: usize) -> String {
         let mut lines = Vec::new();
         if let Some(swept) = &output.swept {
             let kinds: Vec<String> =

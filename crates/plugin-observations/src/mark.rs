@@ -172,7 +172,7 @@ fn in_session_of_marks(
 }
 
 impl Pretty for Mark {
-    fn pretty(_: &MarkParams, output: &MarkOutput) -> String {
+    fn pretty(_: &MarkParams, output: &MarkOutput, _: usize) -> String {
         format!("✔ marked #{} in {}", output.id, show::line(&output.project))
     }
 }

@@ -98,13 +98,13 @@ fn set(cx: &Cx<'_>, id: i64, is_pinned: bool) -> Result<PinOutput, OpError> {
 }
 
 impl Pretty for PinObservation {
-    fn pretty(_: &PinParams, output: &PinOutput) -> String {
+    fn pretty(_: &PinParams, output: &PinOutput, _: usize) -> String {
         output.told()
     }
 }
 
 impl Pretty for UnpinObservation {
-    fn pretty(_: &PinParams, output: &PinOutput) -> String {
+    fn pretty(_: &PinParams, output: &PinOutput, _: usize) -> String {
         output.told()
     }
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Rx, projects};
 use text::secrets::{Profile, redact_place};
+use text::table::table;
 
 use crate::examples;
 use crate::show;
@@ -340,7 +341,7 @@ const MERGED: &[(&str, &str)] =
     &[IN_WEB, IN_WEB_OLD, ("merge_projects", r#"{"from":"web-old","into":"web"}"#)];
 
 impl Pretty for ListProjects {
-    fn pretty(_: &ListProjectsParams, output: &ListProjectsOutput) -> String {
+    fn pretty(_: &ListProjectsParams, output: &ListProjectsOutput, width: usize) -> String {
         let ListProjectsOutput { projects, answered_at } = output;
         if projects.is_empty() {
             return "No project is known yet.".to_owned();
@@ -367,7 +368,7 @@ impl Pretty for ListProjects {
                 rows.push(row);
             }
         }
-        show::table(rows)
+        table(&rows, &["date", "prompts", "sessions", "observations"], width)
     }
 }
 
@@ -380,13 +381,17 @@ impl ListedProject {
 }
 
 impl Pretty for AliasProject {
-    fn pretty(params: &AliasProjectParams, ProjectOutput { project }: &ProjectOutput) -> String {
+    fn pretty(
+        params: &AliasProjectParams,
+        ProjectOutput { project }: &ProjectOutput,
+        _: usize,
+    ) -> String {
         format!("✔ {} leads to {}", show::line(&params.alias), show::line(&project.name))
     }
 }
 
 impl Pretty for MergeProjects {
-    fn pretty(params: &MergeProjectsParams, output: &MergeProjectsOutput) -> String {
+    fn pretty(params: &MergeProjectsParams, output: &MergeProjectsOutput, _: usize) -> String {
         let MergeProjectsOutput { project, moved } = output;
         format!(
             "✔ merged {} into {}: {} sessions, {} prompts, {} observations",
@@ -400,7 +405,11 @@ impl Pretty for MergeProjects {
 }
 
 impl Pretty for SplitProject {
-    fn pretty(_: &SplitProjectParams, ProjectOutput { project }: &ProjectOutput) -> String {
+    fn pretty(
+        _: &SplitProjectParams,
+        ProjectOutput { project }: &ProjectOutput,
+        _: usize,
+    ) -> String {
         let (name, path) = (show::line(&project.name), show::line(&project.path));
         format!("✔ {name} is a project of its own, {path}: {} sessions", project.sessions)
     }

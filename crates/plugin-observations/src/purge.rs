@@ -438,8 +438,8 @@ fn some(count: usize) -> Option<usize> {
 }
 
 impl Pretty for Purge {
-    fn pretty(params: &PurgeParams, output: &PurgeOutput) -> String {
-        let mut lines = vec![output.told()];
+    fn pretty(params: &PurgeParams, output: &PurgeOutput, width: usize) -> String {
+        let mut lines = vec![output.told(width)];
         let deleted = if output.purged { "deleted" } else { "would delete" };
         lines.extend(below(&format!("{deleted} from the spool:"), &output.spool_files));
         lines.extend(below(
@@ -494,7 +494,7 @@ fn below(head: &str, files: &[String]) -> Vec<String> {
 
 impl PurgeOutput {
     /// The purged records in numbers, or those that would be purged, with samples.
-    fn told(&self) -> String {
+    fn told(&self, width: usize) -> String {
         let PurgeOutput { observations, prompts, sessions, summaries, projects, .. } = self;
         if observations + prompts + sessions + summaries + projects == 0 {
             return match (self.notes, self.purged) {
@@ -517,7 +517,11 @@ impl PurgeOutput {
         }
         let mut lines = vec![format!("would purge {counts}{drawn}")];
         if !self.samples.is_empty() {
-            lines.push(show::records(self.samples.iter().map(Sample::row), self.answered_at));
+            lines.push(show::records(
+                self.samples.iter().map(Sample::row),
+                self.answered_at,
+                width,
+            ));
         }
         lines.push("Nothing was removed; --confirm does it.".to_owned());
         lines.join("\n")

@@ -89,14 +89,14 @@ impl Op for RecentRecords {
 }
 
 impl Pretty for RecentRecords {
-    fn pretty(params: &RecentRecordsParams, output: &RecentRecordsOutput) -> String {
+    fn pretty(params: &RecentRecordsParams, output: &RecentRecordsOutput, width: usize) -> String {
         let RecentRecordsOutput { results, about } = output;
         if results.is_empty() {
             let times = show::times_given(params.after.as_ref(), params.before.as_ref());
             let what = format!("Nothing is recorded{times}");
             return show::nothing(&what, &params.project, about);
         }
-        let shown = show::records_about(results.iter().map(RecordRow::from), about);
+        let shown = show::records_about(results.iter().map(RecordRow::from), about, width);
         let max = limits::RECENT_MAX;
         match params.limit.get() {
             0 => format!("{shown}\nThe smallest limit is 1."),

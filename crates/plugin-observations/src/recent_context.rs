@@ -160,11 +160,11 @@ fn shorten(record: &mut Value, searched: &Value) {
 }
 
 impl Pretty for RecentContext {
-    fn pretty(_: &RecentContextParams, output: &RecentContextOutput) -> String {
+    fn pretty(_: &RecentContextParams, output: &RecentContextOutput, width: usize) -> String {
         if output.results.is_empty() {
             return "Nothing is recorded yet.".to_owned();
         }
         let rows = output.results.iter().map(|scored| RecordRow::from(&scored.observation));
-        show::records_about(rows, &output.about)
+        show::records_about(rows, &output.about, width)
     }
 }

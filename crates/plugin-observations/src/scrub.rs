@@ -321,7 +321,7 @@ impl ScrubOutput {
 }
 
 impl Pretty for Scrub {
-    fn pretty(_: &ScrubParams, output: &ScrubOutput) -> String {
+    fn pretty(_: &ScrubParams, output: &ScrubOutput, _: usize) -> String {
         let ScrubOutput { scrubbed, found, by_rule, by_place, copies_left } = output;
         let counts = |counts: &BTreeMap<String, u64>| {
             let counts = counts.iter().map(|(of, count)| format!("{of} {count}"));

@@ -103,7 +103,11 @@ impl Op for SessionSummaries {
 }
 
 impl Pretty for SessionSummaries {
-    fn pretty(params: &SessionSummariesParams, output: &SessionSummariesOutput) -> String {
+    fn pretty(
+        params: &SessionSummariesParams,
+        output: &SessionSummariesOutput,
+        _: usize,
+    ) -> String {
         let SessionSummariesOutput { results, about } = output;
         if results.is_empty() {
             let times = show::times_given(params.after.as_ref(), params.before.as_ref());

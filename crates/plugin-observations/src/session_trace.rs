@@ -187,7 +187,7 @@ impl Traced {
 }
 
 impl Pretty for SessionTrace {
-    fn pretty(_: &SessionTraceParams, output: &SessionTraceOutput) -> String {
+    fn pretty(_: &SessionTraceParams, output: &SessionTraceOutput, width: usize) -> String {
         let now = output.answered_at;
         let over = if output.ended_at.is_none() { "" } else { ", ended" };
         let mut lines = vec![format!(
@@ -209,8 +209,8 @@ impl Pretty for SessionTrace {
                 }
                 _ => format!("{age}: the session itself"),
             });
-            let table = show::records(prompt.observations.iter().map(Traced::row), now);
-            lines.extend(table.lines().skip(1).map(|line| format!("  {line}")));
+            let rows = prompt.observations.iter().map(Traced::row);
+            lines.extend(show::records_below(rows, now, width));
         }
         if output.partial {
             lines.push("\nThere is more; go on with --after.".to_owned());

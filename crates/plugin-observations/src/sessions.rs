@@ -7,6 +7,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::sessions::{self, SessionFilter};
+use text::table::table;
 
 use crate::count::Count;
 use crate::examples;
@@ -128,7 +129,7 @@ impl Op for ListSessions {
 }
 
 impl Pretty for ListSessions {
-    fn pretty(params: &ListSessionsParams, output: &ListSessionsOutput) -> String {
+    fn pretty(params: &ListSessionsParams, output: &ListSessionsOutput, width: usize) -> String {
         let ListSessionsOutput { sessions, about } = output;
         if sessions.is_empty() {
             let times = show::times_given(params.after.as_ref(), params.before.as_ref());
@@ -137,9 +138,10 @@ impl Pretty for ListSessions {
         }
         let header = ["session", "date", "last", "state", "project", "actions", "intent"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(sessions.iter().map(|session| {
+        let ids = show::session_ids(sessions.iter().map(|session| session.session_id.as_str()));
+        rows.extend(sessions.iter().zip(ids).map(|(session, id)| {
             vec![
-                show::line(&session.session_id),
+                id,
                 zone::shown(session.last_at),
                 show::age(session.last_at, about.answered_at),
                 session.state.word().to_owned(),
@@ -148,6 +150,6 @@ impl Pretty for ListSessions {
                 session.intent.as_deref().map(show::line).unwrap_or_default(),
             ]
         }));
-        show::table(rows)
+        table(&rows, &["date", "actions", "state"], width)
     }
 }

@@ -5,6 +5,7 @@ use model::observation::{ObsType, Observation, RecordType};
 use model::session::Summary;
 use model::time::ago;
 use place::{About, Wanted};
+use text::table::table;
 
 use crate::when::TimeBound;
 
@@ -88,11 +89,15 @@ impl<'r> From<&'r Observation> for RecordRow<'r> {
 }
 
 /// The records as a table with a line of headings; a column names their projects if there are several.
-pub(crate) fn records<'r>(rows: impl Iterator<Item = RecordRow<'r>>, now: i64) -> String {
+pub(crate) fn records<'r>(
+    rows: impl Iterator<Item = RecordRow<'r>>,
+    now: i64,
+    width: usize,
+) -> String {
     let rows: Vec<RecordRow<'_>> = rows.collect();
     // A column that says the same everywhere says nothing.
     let several = rows.windows(2).any(|two| two[0].project != two[1].project);
-    record_table(&rows, now, several)
+    record_table(&rows, now, several, width)
 }
 
 /// The records of an answer as a table. If all projects were searched, it names the project of each, even if it
@@ -100,14 +105,15 @@ pub(crate) fn records<'r>(rows: impl Iterator<Item = RecordRow<'r>>, now: i64) -
 pub(crate) fn records_about<'r>(
     rows: impl Iterator<Item = RecordRow<'r>>,
     about: &About,
+    width: usize,
 ) -> String {
     match about.project {
-        None => record_table(&rows.collect::<Vec<_>>(), about.answered_at, true),
-        Some(_) => records(rows, about.answered_at),
+        None => record_table(&rows.collect::<Vec<_>>(), about.answered_at, true, width),
+        Some(_) => records(rows, about.answered_at, width),
     }
 }
 
-fn record_table(records: &[RecordRow<'_>], now: i64, with_project: bool) -> String {
+fn record_table(records: &[RecordRow<'_>], now: i64, with_project: bool, width: usize) -> String {
     let row = |[id, date, age, kind, project, text]: [String; 6]| {
         let mut cells = vec![id, date, age, kind];
         cells.extend(with_project.then_some(project));
@@ -130,7 +136,7 @@ fn record_table(records: &[RecordRow<'_>], now: i64, with_project: bool) -> Stri
             text,
         ]));
     }
-    table(rows)
+    table(&rows, &["date"], width)
 }
 
 /// The number of equal hits and the hit's relation to other records: `×3; failed, #6 worked later`. A note that
@@ -142,23 +148,22 @@ pub(crate) fn aside(count: Option<u64>, note: Option<&str>) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Rows of cells in columns; the last column is as wide as it likes.
-pub(crate) fn table(rows: Vec<Vec<String>>) -> String {
-    let mut widths: Vec<usize> = Vec::new();
-    for row in &rows {
-        for (column, cell) in row.iter().enumerate() {
-            let width = cell.chars().count();
-            match widths.get_mut(column) {
-                Some(widest) => *widest = width.max(*widest),
-                None => widths.push(width),
-            }
-        }
-    }
-    let lines = rows.into_iter().map(|row| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
+/// The ids of sessions as tables show them: prefixes that tell them apart and that every command accepts.
+pub(crate) fn session_ids<'s>(ids: impl Iterator<Item = &'s str>) -> Vec<String> {
+    let ids: Vec<&str> = ids.collect();
+    let short = text::table::short_ids(&ids, limits::SESSION_ID_CHARS_SHOWN);
+    short.into_iter().map(line).collect()
+}
+
+/// A table of records below the line that it belongs to: without headings, indented.
+pub(crate) fn records_below<'r>(
+    rows: impl Iterator<Item = RecordRow<'r>>,
+    now: i64,
+    width: usize,
+) -> Vec<String> {
+    let table = records(rows, now, width.saturating_sub(2));
+    let heading = usize::from(table.starts_with("id "));
+    table.lines().skip(heading).map(|line| format!("  {line}")).collect()
 }
 
 /// A whole record: a line about it, its text, and what else is known, one member a line.

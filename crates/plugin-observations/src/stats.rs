@@ -110,7 +110,7 @@ impl Op for MemoryStats {
 }
 
 impl Pretty for MemoryStats {
-    fn pretty(_: &MemoryStatsParams, output: &MemoryStatsOutput) -> String {
+    fn pretty(_: &MemoryStatsParams, output: &MemoryStatsOutput, _: usize) -> String {
         let now = output.answered_at;
         let mut kinds: Vec<(&String, &u64)> = output.by_type.iter().collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

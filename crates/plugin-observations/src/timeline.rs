@@ -93,12 +93,12 @@ impl Op for Timeline {
 }
 
 impl Pretty for Timeline {
-    fn pretty(_: &TimelineParams, output: &TimelineOutput) -> String {
+    fn pretty(_: &TimelineParams, output: &TimelineOutput, width: usize) -> String {
         let TimelineOutput { anchor, before, after, answered_at } = output;
         let around = before.iter().chain([anchor]).chain(after).map(|record| RecordRow {
             mark: if record.id == anchor.id { ">" } else { "" },
             ..RecordRow::from(record)
         });
-        show::records(around, *answered_at)
+        show::records(around, *answered_at, width)
     }
 }

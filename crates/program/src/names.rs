@@ -67,28 +67,28 @@ pub(crate) const NMEM: Name = Name {
                 doc: "The form of the text; `nmem` is that of its specification",
             }],
             nothing: Some(r#"{"text":""}"#),
-            pretty: Some(|params, result| typed(params, result, context)),
+            pretty: Some(|params, result, _| typed(params, result, context)),
             ..Saying::SAME
         },
         Saying { word: "status", command: &["stats"], goes: ResultForm::ToStderr, ..Saying::SAME },
         Saying {
             word: "pin",
             command: &["pin"],
-            pretty: Some(|params, result| typed(params, result, pinned)),
+            pretty: Some(|params, result, _| typed(params, result, pinned)),
             goes: ResultForm::ToStderr,
             ..Saying::SAME
         },
         Saying {
             word: "unpin",
             command: &["unpin"],
-            pretty: Some(|params, result| typed(params, result, pinned)),
+            pretty: Some(|params, result, _| typed(params, result, pinned)),
             goes: ResultForm::ToStderr,
             ..Saying::SAME
         },
         Saying {
             word: "mark",
             command: &["mark"],
-            pretty: Some(|params, result| typed(params, result, marked)),
+            pretty: Some(|params, result, _| typed(params, result, marked)),
             ..Saying::SAME
         },
         Saying { word: "purge", command: &["purge"], goes: ResultForm::ToStderr, ..Saying::SAME },

@@ -1,7 +1,8 @@
 //! The real binary in a temporary home, and plain clients for each of its surfaces.
 //!
 //! Read in this order: [`home`] (directories and processes), [`local`] (a runtime in this process), [`wait`]
-//! (deadlines without sleeping), [`http`], [`lines`] (the unix socket and stdio), [`sse`], [`ws`], [`browser`].
+//! (deadlines without sleeping), [`terminal`] (a pseudo-terminal), [`http`], [`lines`] (the unix socket and stdio), [`sse`],
+//! [`ws`], [`browser`].
 
 #![expect(clippy::expect_used, reason = "a test kit fails by panicking")]
 
@@ -11,6 +12,7 @@ pub mod http;
 pub mod lines;
 pub mod local;
 pub mod sse;
+pub mod terminal;
 pub mod wait;
 pub mod ws;
 

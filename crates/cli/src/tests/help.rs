@@ -174,10 +174,11 @@ fn a_missing_command_is_an_error_unlike_help_and_version() {
 #[test]
 fn ops_lists_every_operation() {
     expect![[r#"
-        inspect     system  Look inside
-        list_notes  notes   List notes
-        put_note    notes   Keep a note under a component and a key  (notes.put, notes_put)
-        status      system  Say how the daemon is
+        operation   toolset  summary
+        inspect     system   Look inside
+        list_notes  notes    List notes
+        put_note    notes    Keep a note under a component and a key (notes.put, notes_put)
+        status      system   Say how the daemon is
     "#]]
     .assert_eq(&run(&["ops"]).out);
     let listed: Value = serde_json::from_str(&run(&["ops", "--json"]).out).unwrap();
@@ -199,14 +200,20 @@ fn ops_explains_one_operation_by_name_or_alias() {
         toolset  notes, listed by default
 
         Parameters
-          component         a text                   Component that the note is about.
-          key               a text                   Key of the note.
-          value             a text or JSON           A string, or an object with a `type`.
-          meta              a JSON object, optional  Metadata of the note.
-          if_match_version  an integer, optional     Fail unless the note has this version.
+          component: a text
+              Component that the note is about.
+          key: a text
+              Key of the note.
+          value: a text or JSON
+              A string, or an object with a `type`.
+          meta: a JSON object, optional
+              Metadata of the note.
+          if_match_version: an integer, optional
+              Fail unless the note has this version.
 
         Result
-          ok  true or false  Whether it worked.
+          ok: true or false
+              Whether it worked.
 
         Examples
           # How to build

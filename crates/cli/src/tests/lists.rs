@@ -29,7 +29,7 @@ impl Op for Find {
             path: &["find"],
             positional: &["query"],
             rest: true,
-            pretty: Some(|params, _| Some(format!("found {}\u{7}", params["query"]))),
+            pretty: Some(|params, _, _| Some(format!("found {}\u{7}", params["query"]))),
             accent: Some(|_, _, text| {
                 text.find("found").map(|at| at..at + 5).into_iter().collect()
             }),
@@ -57,7 +57,7 @@ impl Op for Fetch {
         toolset: "notes",
         cli: CliShape {
             path: &["fetch"],
-            pretty: Some(|params, result| {
+            pretty: Some(|params, result, _| {
                 Some(format!("it is {}, without {}", result["notes"][0]["text"], params["ids"]))
             }),
             ..CliShape::CALL_ONLY
@@ -78,7 +78,7 @@ impl Op for Count {
         toolset: "system",
         cli: CliShape {
             path: &["note", "count"],
-            pretty: Some(|_, _| Some("two\nlines".into())),
+            pretty: Some(|_, _, _| Some("two\nlines".into())),
             ..CliShape::CALL_ONLY
         },
         ..OpInfo::BASE
@@ -125,7 +125,7 @@ const SEEK: Name = Name {
         Saying {
             word: "fetch",
             command: &["fetch"],
-            pretty: Some(|_, result| Some(result["notes"][0]["key"].to_string())),
+            pretty: Some(|_, result, _| Some(result["notes"][0]["key"].to_string())),
             ..Saying::SAME
         },
     ],
@@ -258,7 +258,7 @@ impl Op for Typed {
 }
 
 impl contract::Pretty for Typed {
-    fn pretty(_: &NoParams, output: &TypedAnswer) -> String {
+    fn pretty(_: &NoParams, output: &TypedAnswer, _: usize) -> String {
         output.text.clone()
     }
 }

@@ -157,7 +157,7 @@ fn a_rendered_secret_template_is_masked_in_text() {
     let result = call(&runtime, "get_hint", params.clone()).unwrap();
     assert_eq!(result["rendered"], format!("{} ann", aws()));
     let pretty = runtime.table().find("get_hint").unwrap().info.cli.pretty.unwrap();
-    let text = pretty(&params, &result).unwrap();
+    let text = pretty(&params, &result, usize::MAX).unwrap();
     assert!(text.contains("rendered: AKIA**** ann") && !text.contains(&aws()), "{text}");
 }
 
@@ -211,7 +211,7 @@ fn a_secret_is_masked_in_text() {
     for (op, params) in [("get_hint", name), ("query_hints", json!({ "tags": ["t"] }))] {
         let result = call(&runtime, op, params.clone()).unwrap();
         let pretty = runtime.table().find(op).unwrap().info.cli.pretty.unwrap();
-        let text = pretty(&params, &result).unwrap();
+        let text = pretty(&params, &result, usize::MAX).unwrap();
         assert!(text.contains("value: AKIA****N7XL") && !text.contains(&aws()), "{text}");
     }
 }

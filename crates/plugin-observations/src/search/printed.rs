@@ -16,7 +16,7 @@ const NARROW: &str =
 const NO_WORDS: &str = "Type the words to search for. `rekindle recent` lists the last records.";
 
 impl Pretty for Search {
-    fn pretty(params: &SearchParams, output: &SearchOutput) -> String {
+    fn pretty(params: &SearchParams, output: &SearchOutput, width: usize) -> String {
         if output.results.is_empty() {
             return nothing(params, output);
         }
@@ -25,7 +25,7 @@ impl Pretty for Search {
             lines.push("Nothing contains these words; closest in meaning:".to_owned());
         }
         let rows = output.results.iter().map(FoundRecord::row);
-        lines.push(show::records_about(rows, &output.about));
+        lines.push(show::records_about(rows, &output.about, width));
         if output.merely_similar && !output.only_similar {
             lines.push(
                 "None of these is likely to be what you asked for; they are merely similar."
@@ -64,9 +64,13 @@ impl Pretty for Search {
         let column = heading.and_then(|heading| heading.rfind("text"));
         let (mut places, mut at) = (Vec::new(), 0);
         for line in text.split_inclusive('\n') {
+            // The rest of a wrapped text is below its first line.
+            let is_row = |column: usize| {
+                line.starts_with('#') || line.chars().take(column).all(|c| c == ' ')
+            };
             let skipped = match column {
                 None => 0,
-                Some(_) if !line.starts_with('#') => line.len(),
+                Some(column) if !is_row(column) => line.len(),
                 Some(column) => {
                     line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte)
                 }

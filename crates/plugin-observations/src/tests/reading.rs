@@ -114,7 +114,7 @@ impl World {
     pub(super) fn shown(&self, op: &str, params: Value) -> String {
         let result = self.ask(op, params.clone());
         let pretty = self.local.runtime.table().get(op).unwrap().info.cli.pretty.unwrap();
-        pretty(&params, &result).unwrap()
+        pretty(&params, &result, usize::MAX).unwrap()
     }
 
     pub(super) fn feed(&self, (session, cwd): (&str, &str), ago: i64, what: Happening) {

@@ -30,7 +30,8 @@ pub(super) fn command() -> Command {
 pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> u8 {
     match answer(world, words, matches) {
         Ok(result) => {
-            let exit = world.out.result(&result, Some(&pretty));
+            let width = world.out.width();
+            let exit = world.out.result(&result, Some(&|result| pretty(result, width)));
             if words.last().is_some_and(|word| word == "set") && runs(world) {
                 let note = "note: the running daemon keeps its settings; run `rekindle stop`, and the \
                             next command starts one with this setting";
@@ -81,16 +82,17 @@ pub(super) fn listed(world: &World) -> Result<Vec<Value>, OpError> {
     Ok(shown.collect())
 }
 
-fn pretty(result: &Value) -> String {
+fn pretty(result: &Value, width: usize) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     if let Some(settings) = result["settings"].as_array() {
-        let lines = settings.iter().map(|s| {
-            format!("{:<24} {:<8} {}", text(&s["key"]), text(&s["value"]), text(&s["doc"]))
-        });
-        return lines.collect::<Vec<_>>().join("\n");
+        let mut rows = vec![["setting", "value", "meaning"].map(str::to_owned).to_vec()];
+        rows.extend(
+            settings.iter().map(|s| vec![text(&s["key"]), text(&s["value"]), text(&s["doc"])]),
+        );
+        return text::table::table(&rows, &[], width);
     }
     match (&result["path"], &result["file"]) {
         (Value::String(path), _) => path.clone(),

@@ -54,7 +54,11 @@ pub(super) fn command() -> Command {
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     match install(world, matches) {
         Ok(Some(result)) => {
-            let exit = world.out.result(&result, Some(&pretty));
+            // A diff is printed as it is, however wide the terminal.
+            let exit = match result["dry_run"] == true && !world.out.json {
+                true => world.out.text(&text::printable(&pretty(&result))),
+                false => world.out.result(&result, Some(&pretty)),
+            };
             if !world.out.json {
                 remarks(world, &result);
             }

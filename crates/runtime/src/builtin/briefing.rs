@@ -154,7 +154,7 @@ fn shown(score: f64) -> f64 {
 }
 
 impl Pretty for Briefing {
-    fn pretty(_: &BriefingParams, output: &BriefingOutput) -> String {
+    fn pretty(_: &BriefingParams, output: &BriefingOutput, _: usize) -> String {
         let mut text = output.text.clone();
         if text.is_empty() {
             let note = output.note.as_deref().unwrap_or("Nothing worth saying yet.");

@@ -27,7 +27,7 @@ pub(super) struct GetOutput {
 }
 
 impl Pretty for Get {
-    fn pretty(_: &GetParams, output: &GetOutput) -> String {
+    fn pretty(_: &GetParams, output: &GetOutput, _: usize) -> String {
         output.entry.body.clone()
     }
 }
@@ -42,6 +42,7 @@ impl Op for Get {
             path: &["get"],
             positional: &["path"],
             pretty: Some(pretty::<Self>),
+            verbatim: true,
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {

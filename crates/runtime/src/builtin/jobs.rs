@@ -52,7 +52,7 @@ impl Op for ListJobs {
 }
 
 impl Pretty for ListJobs {
-    fn pretty(_: &NoParams, ListJobsOutput { jobs }: &ListJobsOutput) -> String {
+    fn pretty(_: &NoParams, ListJobsOutput { jobs }: &ListJobsOutput, _: usize) -> String {
         if jobs.is_empty() {
             return "no job has run yet".to_owned();
         }
@@ -129,7 +129,7 @@ impl Op for CancelJob {
 }
 
 impl Pretty for CancelJob {
-    fn pretty(_: &CancelJobParams, output: &CancelJobOutput) -> String {
+    fn pretty(_: &CancelJobParams, output: &CancelJobOutput, _: usize) -> String {
         match output.cancelled {
             true => format!("✔ job {} ends after its present step", output.id),
             false => format!("job {} had ended already", output.id),

@@ -185,7 +185,7 @@ pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
 }
 
 impl Pretty for Pause {
-    fn pretty(params: &PauseParams, output: &PauseOutput) -> String {
+    fn pretty(params: &PauseParams, output: &PauseOutput, _: usize) -> String {
         let mut lines: Vec<String> =
             output.pauses.iter().map(|pause| pause.line(output.answered_at)).collect();
         if params.duration.as_deref().map(str::trim) == Some("off") && !output.changed {

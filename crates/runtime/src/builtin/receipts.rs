@@ -111,7 +111,11 @@ impl Op for Receipts {
 }
 
 impl Pretty for Receipts {
-    fn pretty(_: &ReceiptsParams, ReceiptsOutput { receipts }: &ReceiptsOutput) -> String {
+    fn pretty(
+        _: &ReceiptsParams,
+        ReceiptsOutput { receipts }: &ReceiptsOutput,
+        _: usize,
+    ) -> String {
         if receipts.is_empty() {
             return "No agent was told anything yet.".to_owned();
         }

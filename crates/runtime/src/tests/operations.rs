@@ -24,7 +24,7 @@ impl TestRuntime {
     /// The text that people get of a result.
     fn text(&self, op: &str, params: &Value, result: &Value) -> String {
         let pretty = self.runtime.table().get(op).unwrap().info.cli.pretty.unwrap();
-        pretty(params, result).unwrap()
+        pretty(params, result, usize::MAX).unwrap()
     }
 
     /// Calls an operation and returns the text that people get of its result.

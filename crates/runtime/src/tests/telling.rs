@@ -114,7 +114,7 @@ fn a_briefing_explains_its_rows_and_leaves_no_receipt() {
         let request = Request { params: params.clone(), ..request("briefing", id, Tier::Person) };
         let result = home.runtime.call(request).unwrap();
         let pretty = home.runtime.table().get("briefing").unwrap().info.cli.pretty.unwrap();
-        (pretty(&params, &result).unwrap(), result)
+        (pretty(&params, &result, usize::MAX).unwrap(), result)
     };
     let (text, result) = brief(1, json!({}));
     assert!(text.starts_with("# rekindle context") && text.ends_with("- make router\n"), "{text}");
@@ -136,14 +136,14 @@ fn an_empty_briefing_says_so_and_names_the_setting_that_is_off() {
     let pretty = home.runtime.table().get("briefing").unwrap().info.cli.pretty.unwrap();
     let said = |id, params: Value| {
         let request = Request { params: params.clone(), ..request("briefing", id, Tier::Person) };
-        pretty(&params, &home.runtime.call(request).unwrap()).unwrap()
+        pretty(&params, &home.runtime.call(request).unwrap(), usize::MAX).unwrap()
     };
     assert_eq!(said(1, json!({ "for": "resume" })), "Nothing worth saying yet.\n");
     let off = said(2, json!({ "for": "prompt", "prompt": "x" }));
     assert!(off.starts_with("briefing.at_prompts is off"), "{off}");
     let left_out = json!({ "text": "t\n", "tokens": 1,
         "left_out": [{ "path": "obs://1", "score": 0.5, "why": "its section is full" }] });
-    let text = pretty(&json!({}), &left_out).unwrap();
+    let text = pretty(&json!({}), &left_out, usize::MAX).unwrap();
     assert_eq!(text, "t\n\nLeft out:\n  obs://1  score 0.5: its section is full\n");
 }
 

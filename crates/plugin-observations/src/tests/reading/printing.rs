@@ -112,7 +112,7 @@ fn an_empty_answer_names_the_filter_that_is_the_reason() {
     assert_eq!(found["excluded_by"], json!(["project"]));
     let pretty = world.local.runtime.table().get("search").unwrap().info.cli.pretty.unwrap();
     assert_eq!(
-        pretty(&here, &found).unwrap(),
+        pretty(&here, &found, usize::MAX).unwrap(),
         "Nothing matches \"numbat\" in web. `--project '*'` finds it in other projects."
     );
 }
@@ -142,12 +142,12 @@ fn an_empty_answer_names_the_searched_project_and_how_to_search_all() {
     let params = json!({ "query": "zebra" });
     let here = world.call_from(Some(WEB), "search", params.clone()).unwrap();
     assert_eq!(
-        pretty(&params, &here).unwrap(),
+        pretty(&params, &here, usize::MAX).unwrap(),
         "Nothing matches \"zebra\" in web, where you stand. `--project '*'` looks in all projects."
     );
     let cut_short =
         json!({ "results": [], "partial": true, "query_form": "operators", "answered_at": 0 });
-    let shown = pretty(&params, &cut_short).unwrap();
+    let shown = pretty(&params, &cut_short, usize::MAX).unwrap();
     assert!(shown.starts_with("Nothing was found in time for \"zebra\".\n"), "{shown}");
 }
 
