@@ -150,12 +150,17 @@ impl Pretty for Maintain {
                 swept.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
             lines.push(match swept.values().sum::<u64>() {
                 0 => "✔ nothing is too old".to_owned(),
-                total => format!("✔ removed {total} old records: {}", kinds.join(", ")),
+                total => {
+                    format!(
+                        "✔ removed {}: {}",
+                        text::counted(total, "old record"),
+                        kinds.join(", ")
+                    )
+                }
             });
         }
         if let Some(count) = output.repaired {
-            let noun = if count == 1 { "row" } else { "rows" };
-            lines.push(format!("✔ repaired {count} damaged {noun}"));
+            lines.push(format!("✔ repaired {}", text::counted(count, "damaged row")));
         }
         let compacted = if output.compacted { ", file compacted" } else { "" };
         lines.push(format!("✔ index {}{compacted}", output.index));

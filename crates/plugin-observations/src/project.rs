@@ -394,12 +394,12 @@ impl Pretty for MergeProjects {
     fn pretty(params: &MergeProjectsParams, output: &MergeProjectsOutput, _: usize) -> String {
         let MergeProjectsOutput { project, moved } = output;
         format!(
-            "✔ merged {} into {}: {} sessions, {} prompts, {} observations",
+            "✔ merged {} into {}: {}, {}, {}",
             show::line(&params.from),
             show::line(&project.name),
-            moved.sessions,
-            moved.prompts,
-            moved.observations
+            text::counted(moved.sessions, "session"),
+            text::counted(moved.prompts, "prompt"),
+            text::counted(moved.observations, "observation")
         )
     }
 }
@@ -411,6 +411,7 @@ impl Pretty for SplitProject {
         _: usize,
     ) -> String {
         let (name, path) = (show::line(&project.name), show::line(&project.path));
-        format!("✔ {name} is a project of its own, {path}: {} sessions", project.sessions)
+        let sessions = text::counted(project.sessions, "session");
+        format!("✔ {name} is a project of its own, {path}: {sessions}")
     }
 }

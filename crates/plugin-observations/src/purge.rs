@@ -14,6 +14,7 @@ use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
 use store::spool_files::SpoolFiles;
 use store::{Rx, check_type, damaged, projects, sessions};
+use text::counted;
 use text::query::{self, Form, Query};
 
 use crate::show::{self, RecordRow};
@@ -460,11 +461,11 @@ impl Pretty for Purge {
             ));
         }
         if let Some(count @ 1..) = output.hints_left {
-            let hints = text::counted(count, "hint");
+            let hints = counted(count, "hint");
             lines.push(format!("{hints} with the text left; see `rekindle hint delete`."));
         }
         if let Some(count @ 1..) = output.projects_left {
-            let projects = text::counted(count, "project");
+            let projects = counted(count, "project");
             lines.push(format!(
                 "{projects} with the text in a name or root left; see `rekindle purge --project`."
             ));
@@ -480,7 +481,7 @@ impl Pretty for Purge {
 
 /// The names of the copies that were not changed, below a line that says so.
 pub(crate) fn told_copies(copies: &[String], which: &str) -> Vec<String> {
-    let databases = text::counted(copies.len(), "saved database");
+    let databases = counted(copies.len(), "saved database");
     let head = format!("{databases} {which}; delete those that you do not need:");
     below(&head, copies)
 }
@@ -499,18 +500,24 @@ impl PurgeOutput {
         if observations + prompts + sessions + summaries + projects == 0 {
             return match (self.notes, self.purged) {
                 (None | Some(0), _) => "nothing to purge".to_owned(),
-                (Some(count), true) => format!("✔ purged {count} notes about records"),
-                (Some(count), false) => format!("would purge {count} notes about records"),
+                (Some(count), true) => format!("✔ purged {} about records", counted(count, "note")),
+                (Some(count), false) => {
+                    format!("would purge {} about records", counted(count, "note"))
+                }
             };
         }
-        let mut counts =
-            format!("{observations} observations, {prompts} prompts, {sessions} sessions");
+        let mut counts = [
+            counted(observations, "observation"),
+            counted(prompts, "prompt"),
+            counted(sessions, "session"),
+        ]
+        .join(", ");
         if *projects > 0 {
-            counts.push_str(&format!(", {projects} projects"));
+            counts.push_str(&format!(", {}", counted(projects, "project")));
         }
         let drawn = match summaries {
             0 => String::new(),
-            count => format!("; {count} summaries drawn anew"),
+            count => format!("; {} rewritten", counted(count, "summary")),
         };
         if self.purged {
             return format!("✔ purged {counts}{drawn}");

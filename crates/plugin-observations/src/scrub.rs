@@ -332,7 +332,7 @@ impl Pretty for Scrub {
         }
         let done = if *scrubbed { "✔ took out" } else { "would take out" };
         let mut lines = vec![
-            format!("{done} {found} secrets"),
+            format!("{done} {}", text::counted(found, "secret")),
             format!("by rule:  {}", counts(by_rule)),
             format!("by place: {}", counts(by_place)),
         ];

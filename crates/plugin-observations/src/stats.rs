@@ -117,15 +117,19 @@ impl Pretty for MemoryStats {
         let kinds: Vec<String> =
             kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         let each = match output.bytes_per_observation {
-            Some(each) => format!(", {each} bytes per observation"),
+            Some(each) => format!(", {} per observation", text::size(each)),
             None => String::new(),
         };
         let mut lines = vec![
             format!("observations: {}", output.observations),
             format!("prompts:      {}", output.prompts),
-            format!("sessions:     {} in {} projects", output.sessions, output.projects),
+            format!(
+                "sessions:     {} in {}",
+                output.sessions,
+                text::counted(output.projects, "project")
+            ),
             format!("pinned:       {}", output.pinned),
-            format!("database:     {}{each}", size(output.database_bytes)),
+            format!("database:     {}{each}", text::size(output.database_bytes)),
         ];
         if !kinds.is_empty() {
             lines.insert(1, format!("  by type:    {}", kinds.join(", ")));
@@ -139,14 +143,5 @@ impl Pretty for MemoryStats {
             lines.push(format!("last sweep:   {age}, removed {removed}"));
         }
         lines.join("\n")
-    }
-}
-
-fn size(bytes: u64) -> String {
-    const KIB: u64 = 1024;
-    const MIB: u64 = 1024 * KIB;
-    match bytes {
-        bytes if bytes >= 10 * MIB => format!("{} MiB", bytes / MIB),
-        bytes => format!("{} KiB", bytes / KIB),
     }
 }

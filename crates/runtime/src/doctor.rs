@@ -93,7 +93,7 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
         DoctorCheck::new(
             "spool",
             CheckResult::Warn,
-            format!("{} events wait", waiting.events),
+            format!("{} not stored yet", text::counted(waiting.events, "event")),
             "They are recorded with the next write; if they stay, see `rekindle logs`.",
         )
     });
@@ -103,7 +103,7 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
         checks.push(DoctorCheck::new(
             "spool",
             CheckResult::Warn,
-            format!("{} files in the spool are not events", waiting.unreadable),
+            format!("{} in the spool without an event", text::counted(waiting.unreadable, "file")),
             "They are kept in spool/unreadable; delete them when you have looked.",
         ));
     }
@@ -235,8 +235,8 @@ fn database(inner: &RuntimeInner, health: Health) -> DoctorCheck {
     let problem = match health.integrity {
         Integrity::Sound | Integrity::Unfinished => {
             let schema = health.schema_version.unwrap_or_default();
-            let (db, wal) = (health.db_bytes / 1024, health.wal_bytes / 1024);
-            let detail = format!("{path}: schema {schema}, {db} KiB, log {wal} KiB");
+            let (db, wal) = (text::size(health.db_bytes), text::size(health.wal_bytes));
+            let detail = format!("{path}: schema {schema}, {db}, log {wal}");
             return DoctorCheck::new("database", CheckResult::Ok, detail, "");
         }
         Integrity::Damaged(lines) => lines.first().cloned().unwrap_or_default(),

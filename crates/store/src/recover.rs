@@ -76,8 +76,9 @@ pub(crate) fn set_aside(path: &Path, setup: &Setup, why: &str, now: i64) -> Resu
         .collect();
     let what = if tables.is_empty() { String::new() } else { format!(" ({})", tables.join(", ")) };
     let text = format!(
-        "the database was damaged ({why}); set aside at {}, salvaged {rows} rows{what} into a new one; if something is missing, `rekindle restore FILE` brings back a backup",
-        aside.display()
+        "the database was damaged ({why}); set aside at {}, salvaged {}{what} into a new one; if something is missing, `rekindle restore FILE` brings back a backup",
+        aside.display(),
+        text::counted(rows, "row")
     );
     notices::add(&new, now, &text).map_err(|e| StoreError::of_any(&e))?;
     drop(new);

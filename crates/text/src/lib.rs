@@ -33,10 +33,29 @@ pub use neutral::neutral;
 pub use small_talk::is_small_talk;
 pub use statement::{Replacement, Statement};
 
-/// A number with its noun: `1 hint`, `2 hints`.
-pub fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+/// A number with its noun: `1 hint`, `2 hints`, `3 summaries`.
+pub fn counted(number: impl std::fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    if number == "1" {
+        return format!("{number} {noun}");
+    }
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
+}
+
+/// A number of bytes in the unit in which people read it: `1 byte`, `980 bytes`, `12 KiB`, `3.4 MiB`.
+pub fn size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let Some((bits, unit)) = units.into_iter().find(|(bits, _)| bytes >> bits > 0) else {
+        return counted(bytes, "byte");
+    };
+    let tenths = (u128::from(bytes) * 10) >> bits;
+    match tenths {
+        0..100 if tenths % 10 > 0 => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+        _ => format!("{} {unit}", tenths / 10),
+    }
 }
 
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.
@@ -110,6 +129,39 @@ fn shown(c: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_agrees_with_its_noun() {
+        let table = [
+            (0, "hint", "0 hints"),
+            (1, "hint", "1 hint"),
+            (2, "hint", "2 hints"),
+            (1, "summary", "1 summary"),
+            (2, "summary", "2 summaries"),
+            (2, "key", "2 keys"),
+            (11, "day", "11 days"),
+        ];
+        for (number, noun, said) in table {
+            assert_eq!(counted(number, noun), said);
+        }
+    }
+
+    #[test]
+    fn bytes_are_counted_in_units_of_their_size() {
+        let table = [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (40 * 1024 + 900, "40 KiB"),
+            (3 * 1024 * 1024, "3 MiB"),
+            (u64::MAX, "17179869183 GiB"),
+        ];
+        for (bytes, said) in table {
+            assert_eq!(size(bytes), said);
+        }
+    }
 
     #[test]
     fn a_text_of_many_lines_becomes_one() {

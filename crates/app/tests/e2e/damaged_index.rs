@@ -87,7 +87,7 @@ fn a_damaged_index_is_reported_and_rebuilt_by_doctor_maintain_and_purge() {
                 assert_eq!(run.code, 0, "{what}, {line:?}: {run:?}");
             }
             if line[0] == "purge" {
-                let done = run.stdout.starts_with("✔ purged 0 observations, 1 prompts");
+                let done = run.stdout.starts_with("✔ purged 0 observations, 1 prompt,");
                 assert!(done, "{what}: {run:?}");
             }
             if line[0] == "scrub" {

@@ -131,7 +131,7 @@ fn a_damaged_record_is_shown_as_such_named_by_doctor_and_purged_by_its_id() {
         assert!(check["hint"].as_str().unwrap().contains(&purge), "{check}");
         for ((what, _), id) in WOUNDS.iter().zip(&ids) {
             let purged = home.run(&["purge", "--id", &id.to_string(), "--confirm"]).ok();
-            assert!(purged.starts_with("✔ purged 1 observations"), "{what}: {purged}");
+            assert!(purged.starts_with("✔ purged 1 observation,"), "{what}: {purged}");
         }
         assert_eq!(damaged_check(&home), Value::Null);
         assert_readable(&home);
@@ -257,7 +257,7 @@ fn a_reference_to_a_missing_row_costs_no_record_and_is_repaired() {
             assert!(home.spooled().is_empty(), "{what}: {:?}", home.spooled());
             let id = id_of(&home, "SELECT id FROM observations WHERE content = 'make third'");
             let purged = home.run(&["purge", "--id", &id.to_string(), "--confirm"]).ok();
-            assert!(purged.starts_with("✔ purged 1 observations"), "{what}: {purged}");
+            assert!(purged.starts_with("✔ purged 1 observation,"), "{what}: {purged}");
             let purged = home.run(&["purge", "--search", "wounded", "--confirm"]).ok();
             assert!(purged.starts_with("✔ purged 7 observations"), "{what}: {purged}");
             home.run(repair);
@@ -267,7 +267,7 @@ fn a_reference_to_a_missing_row_costs_no_record_and_is_repaired() {
                 assert!(found.contains(&format!("make {word}")), "{what}: {found}");
             }
             let purged = home.run(&["purge", "--search", "first", "--confirm"]).ok();
-            assert!(purged.starts_with("✔ purged 1 observations"), "{what}: {purged}");
+            assert!(purged.starts_with("✔ purged 1 observation,"), "{what}: {purged}");
         }
     }
 }
@@ -391,7 +391,7 @@ fn an_event_that_cannot_be_stored_stays_in_the_spool_and_blocks_no_other() {
         assert_eq!(home.spooled().len(), 1, "{:?}", home.spooled());
     }
     let check = |home: &Home| home.run(&["doctor", "--json"]).json()["checks"].to_string();
-    assert!(check(&home).contains("1 events wait"), "{}", check(&home));
+    assert!(check(&home).contains("1 event not stored yet"), "{}", check(&home));
     assert!(!home.path("data/spool/unreadable").exists());
     sqlite::open(&sqlite::path(&home)).execute_batch("DROP INDEX poison").unwrap();
     home.run(&["mark", "and again"]).ok();

@@ -382,7 +382,7 @@ fn while_the_daemon_hangs_the_other_checks_are_reported() {
     let spool = check(&report, "spool");
     assert_eq!(spool["status"], "warn");
     assert!(
-        spool["detail"].as_str().unwrap().starts_with("1 events wait, the oldest came"),
+        spool["detail"].as_str().unwrap().starts_with("1 event not stored yet, the oldest came"),
         "{spool}"
     );
     assert!(home.path("run/daemon.json").exists(), "its files are not those of one that is gone");

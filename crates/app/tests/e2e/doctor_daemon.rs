@@ -151,7 +151,7 @@ fn the_doctor_changes_no_file() {
     let mended = doctor(&home, &["--fix"]);
     assert_eq!(mended.code, 0, "{mended:?}");
     let fixed = mended.json()["fixed"].to_string();
-    for what in ["set a damaged database aside at ", "ingested 1 events"] {
+    for what in ["set a damaged database aside at ", "ingested 1 event from"] {
         assert!(fixed.contains(what), "{what}: {fixed}");
     }
 }
@@ -182,7 +182,7 @@ fn spooled_events_are_reported_and_not_ingested_while_the_daemon_hangs() {
     signal(daemon.pid(), "CONT");
     assert_eq!(run.code, 1);
     let failed = run.json()["failed"][0].as_str().unwrap().to_owned();
-    assert!(failed.starts_with("cannot ingest 1 events") && failed.contains("answer"), "{failed}");
+    assert!(failed.starts_with("cannot ingest 1 event from") && failed.contains("answer"), "{failed}");
 }
 
 /// @doctor_files

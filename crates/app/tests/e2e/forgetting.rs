@@ -46,10 +46,10 @@ fn purged_text_is_in_no_file_of_the_home_with_and_without_a_daemon() {
         assert_eq!(home.spooled().is_empty(), with_daemon, "without a daemon events wait");
         assert!(holds(&home));
         let would = home.run(&["purge", "--search", WORD]).ok();
-        assert!(would.starts_with("would purge 1 observations, 1 prompts, 0 sessions"), "{would}");
+        assert!(would.starts_with("would purge 1 observation, 1 prompt, 0 sessions"), "{would}");
         assert!(would.contains("user_prompt") && would.contains("--confirm"), "{would}");
         let done = home.run(&["purge", "--search", WORD, "--confirm"]).ok();
-        assert!(done.starts_with("✔ purged 1 observations, 1 prompts, 0 sessions"), "{done}");
+        assert!(done.starts_with("✔ purged 1 observation, 1 prompt, 0 sessions"), "{done}");
         assert!(!holds(&home), "with a daemon: {with_daemon}");
         assert_eq!(home.run(&["purge", "--search", WORD, "--confirm"]).ok(), "nothing to purge\n");
         assert!(home.run(&["search", "make"]).ok().contains("make all"));

@@ -256,12 +256,12 @@ fn nmem_prints_messages_to_stderr_and_data_to_stdout() {
     assert!(refused.stderr.lines().all(|line| line.starts_with("nmem: ")), "{refused:?}");
     let would = talk("nmem purge --session s-api");
     assert!(
-        would.starts_with("nmem: would purge 1 observations, 0 prompts, 1 sessions"),
+        would.starts_with("nmem: would purge 1 observation, 0 prompts, 1 session"),
         "{would}"
     );
     assert_eq!(shell.json("nmem search curl").as_array().unwrap().len(), 1);
     let purged = talk("nmem purge --session s-api --confirm");
-    assert!(purged.contains("purged 1 observations"), "{purged}");
+    assert!(purged.contains("purged 1 observation,"), "{purged}");
     assert_eq!(talk("nmem purge --search numbat"), "nmem: nothing to purge\n");
     assert!(talk("nmem maintain --sweep").contains("nothing is too old"));
     let marked = shell.sh("nmem mark use the other numbat");

@@ -27,7 +27,8 @@ pub(super) fn restore_command() -> Command {
 
 pub(super) fn backup(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     call(world, matches, "backup", |result| {
-        format!("wrote {} ({} bytes)", result["file"].as_str().unwrap_or_default(), result["bytes"])
+        let size = text::size(result["bytes"].as_u64().unwrap_or_default());
+        format!("wrote {} ({size})", result["file"].as_str().unwrap_or_default())
     })
 }
 

@@ -133,8 +133,8 @@ fn hooks(log: &Path) -> Option<Value> {
     let text = super::logs::tail(log, 1_000).ok()?;
     let lately: Vec<&str> = text.lines().filter(|line| **line >= *since).collect();
     let last = lately.last()?;
-    let noun = if lately.len() == 1 { "complaint" } else { "complaints" };
-    let detail = format!("{} {noun} in the last day, the last: {last}", lately.len());
+    let complaints = text::counted(lately.len(), "complaint");
+    let detail = format!("{complaints} in the last day, the last: {last}");
     Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
 }
 

@@ -78,11 +78,7 @@ fn pretty(status: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let counted = |name: &str, noun: &str| {
-        let number = status[name].as_u64().and_then(|number| usize::try_from(number).ok());
-        number
-            .map_or_else(|| format!("{} {noun}s", text(name)), |number| text::counted(number, noun))
-    };
+    let counted = |name: &str, noun: &str| text::counted(&status[name], noun);
     let last = match &status["last_event"] {
         Value::Null => "none yet".to_owned(),
         event => format!(

@@ -82,7 +82,6 @@ fn forget(world: &mut World) -> Result<Value, OpError> {
 fn forgotten(result: &Value) -> String {
     match result["forgotten"].as_u64().unwrap_or_default() {
         0 => "no browser was known".to_owned(),
-        1 => "1 browser forgotten".to_owned(),
-        count => format!("{count} browsers forgotten"),
+        count => format!("{} forgotten", text::counted(count, "browser")),
     }
 }

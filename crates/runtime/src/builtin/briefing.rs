@@ -161,7 +161,11 @@ impl Pretty for Briefing {
             text = format!("{note}\n");
         }
         let told = output.told.iter().map(|ToldLine { path, score, reasons, tokens }| {
-            format!("  {path}  score {score:?}, {tokens} tokens: {}", reasons.join("; "))
+            format!(
+                "  {path}  score {score:?}, {}: {}",
+                text::counted(tokens, "token"),
+                reasons.join("; ")
+            )
         });
         let left_out = output
             .left_out

@@ -220,7 +220,7 @@ fn shown(text: &str) -> String {
 
 fn time_left(seconds: i64) -> String {
     match seconds.max(0) {
-        seconds @ 0..120 => format!("{seconds} seconds"),
+        seconds @ 0..120 => text::counted(seconds, "second"),
         seconds @ 120..7_200 => format!("{} minutes", seconds / 60),
         seconds @ 7_200..172_800 => format!("{} hours", seconds / 3_600),
         seconds => format!("{} days", seconds / 86_400),

@@ -328,7 +328,7 @@ fn the_doctor_reports_the_database_the_spool_and_the_last_event() {
     home.call("write", json!({})).unwrap();
     // Both directories of the spool are one here, and the file counts once.
     let spool = findings(&home, "spool");
-    assert!(spool.contains(&of("warn", "1 files in the spool are not events")[0]), "{spool:?}");
+    assert!(spool.contains(&of("warn", "1 file in the spool without an event")[0]), "{spool:?}");
     home.call("pause", json!({})).unwrap();
     assert!(findings(&home, "capture")[0].1.starts_with("paused everywhere"));
 }

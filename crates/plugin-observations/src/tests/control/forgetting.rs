@@ -64,7 +64,7 @@ fn without_confirm_a_purge_counts_and_shows_the_newest_five() {
         .collect();
     assert_eq!(shown, ["run 7", "run 6", "run 5", "run 4", "run 3"]);
     let text = world.shown("purge", json!({ "session_id": "s-1" }));
-    assert!(text.starts_with("would purge 7 observations, 1 prompts, 1 sessions\n"), "{text}");
+    assert!(text.starts_with("would purge 7 observations, 1 prompt, 1 session\n"), "{text}");
     assert!(text.ends_with("--confirm does it."), "{text}");
     assert_eq!(world.found(json!({ "query": "run", "diverse": false })).len(), 8);
 }
@@ -195,7 +195,7 @@ fn a_purged_project_leaves_no_name_no_root_and_no_path_of_its_own_behind() {
     assert_eq!((counts(&planned), &planned["projects"]), ((3, 0, 2), &json!(1)));
     let text = world.shown("purge", json!({ "project": "aardwolf" }));
     assert!(
-        text.starts_with("would purge 3 observations, 0 prompts, 2 sessions, 1 projects"),
+        text.starts_with("would purge 3 observations, 0 prompts, 2 sessions, 1 project"),
         "{text}"
     );
     let done = world.ask("purge", json!({ "project": "aardwolf", "confirm": true }));

@@ -13,9 +13,10 @@ use server::lock::Lock;
 use super::daemon::DaemonState;
 use super::places::{self, SpooledEvents};
 use super::program::ProgramCache;
+use crate::calls;
 use crate::commands::connecting::{Here, record_dir, seen};
+use crate::commands::install;
 use crate::commands::uninstall::data::set_aside;
-use crate::commands::{self, install};
 use crate::world::World;
 
 /// Fixes that succeeded, and those that failed with the reason, one line each.
@@ -125,7 +126,8 @@ fn take_in(world: &mut World, daemon: &DaemonState, waited: &SpooledEvents, mend
     if daemon.runs && daemon.road.is_none() {
         if count > 0 {
             let why = daemon.check["detail"].as_str().unwrap_or_default();
-            mended.failed.push(format!("cannot ingest {count} events from the spool: {why}"));
+            let events = text::counted(count, "event");
+            mended.failed.push(format!("cannot ingest {events} from the spool: {why}"));
         }
         return;
     }
@@ -137,9 +139,9 @@ fn take_in(world: &mut World, daemon: &DaemonState, waited: &SpooledEvents, mend
     let left = leftovers(world);
     // This counts as a write, so the spool is ingested first. An operation that meets damage repairs it.
     let look = || json!({ "dry_run": true, "newest": 1 });
-    let opened = commands::call(world, "scrub", look())
-        .or_else(|_| commands::call(world, "scrub", look()))
-        .and_then(|_| commands::call(world, "doctor", Value::Null));
+    let opened = calls::call(world, "scrub", look())
+        .or_else(|_| calls::call(world, "scrub", look()))
+        .and_then(|_| calls::call(world, "doctor", Value::Null));
     for path in set_aside(&world.locations.database) {
         if !aside.contains(&path) {
             mended.fixed.push(format!("set a damaged database aside at {}", path.display()));
@@ -156,7 +158,8 @@ fn take_in(world: &mut World, daemon: &DaemonState, waited: &SpooledEvents, mend
     match opened {
         Err(error) => mended.failed.push(format!("cannot open the database: {}", error.message)),
         Ok(_) if taken > 0 => {
-            mended.fixed.push(format!("ingested {taken} events from the spool"));
+            let events = text::counted(taken, "event");
+            mended.fixed.push(format!("ingested {events} from the spool"));
         }
         Ok(_) => {}
     }
@@ -174,14 +177,13 @@ fn repair(world: &mut World, looked: &Value, mended: &mut Fixes) {
     if !reported("damaged records", "") && !reported("search index", "") && !has_triggers {
         return;
     }
-    match commands::call(world, "maintain", json!({ "repair": true })) {
+    match calls::call(world, "maintain", json!({ "repair": true })) {
         Ok(done) => {
             if has_triggers {
                 mended.fixed.push("dropped triggers that another program added".to_owned());
             }
             if let Some(count) = done["repaired"].as_u64() {
-                let noun = if count == 1 { "row" } else { "rows" };
-                mended.fixed.push(format!("repaired {count} damaged {noun}"));
+                mended.fixed.push(format!("repaired {}", text::counted(count, "damaged row")));
             }
             if done["index"] == "rebuilt" {
                 mended.fixed.push("rebuilt the full-text index from the records".to_owned());

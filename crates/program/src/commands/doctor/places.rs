@@ -72,7 +72,8 @@ pub(super) fn spool(
         if count > 0
             && let Some(told) = told.filter(|told| told["status"] == "ok")
         {
-            told["detail"] = json!(format!("{count} events waited{oldest}; they are taken in now"));
+            let events = text::counted(count, "event");
+            told["detail"] = json!(format!("ingested {events} just now{oldest}"));
         }
         return None;
     }
@@ -81,7 +82,8 @@ pub(super) fn spool(
     } else {
         "The next session or command ingests them; `rekindle doctor --fix` does it now."
     };
-    let waits = check("spool", "warn", &format!("{left} events wait{oldest}"), hint);
+    let detail = format!("{} not stored yet{oldest}", text::counted(left, "event"));
+    let waits = check("spool", "warn", &detail, hint);
     match told {
         Some(told) => *told = waits,
         None => return Some(waits),
@@ -275,7 +277,12 @@ pub(super) fn files(locations: &Locations) -> Vec<Value> {
         .chain(locked_files(locations).iter().map(|file| file.told(&locations.database)))
         .collect();
     let permissions = if open.is_empty() {
-        check("permissions", "ok", &format!("{} files, yours alone", files.len()), "")
+        check(
+            "permissions",
+            "ok",
+            &format!("{}, yours alone", text::counted(files.len(), "file")),
+            "",
+        )
     } else {
         let hint =
             "`rekindle doctor --fix` corrects the modes of your files; the others need chown.";
@@ -307,13 +314,12 @@ pub(super) fn token(locations: &Locations, runs: bool) -> Option<Value> {
 
 /// Checks the free disk space.
 pub(super) fn disk(data_dir: &Path) -> Option<Value> {
-    const MIB: u64 = 1024 * 1024;
     let free = client::platform::free_bytes(data_dir)?;
-    let detail = format!("{} MiB free at {}", free / MIB, data_dir.display());
+    let detail = format!("{} free at {}", text::size(free), data_dir.display());
     let (full, low) = (limits::DISK_FULL_BYTES, limits::DISK_LOW_BYTES);
     let hint = format!(
-        "Make room: under {} MiB events may be lost. `rekindle maintain` and `rekindle purge` make the database smaller.",
-        full / MIB
+        "Make room: under {} events may be lost. `rekindle maintain` and `rekindle purge` make the database smaller.",
+        text::size(full)
     );
     Some(match free {
         free if free < full => check("disk", "fail", &detail, &hint),

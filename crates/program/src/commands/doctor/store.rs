@@ -173,8 +173,11 @@ fn roots(listed: &Value) -> Option<Value> {
     if shared.is_empty() {
         return Some(check("projects", "ok", &format!("{count} known, with one root each"), ""));
     }
-    let more =
-        if left_out > 0 { format!("; and {left_out} more such projects") } else { String::new() };
+    let more = if left_out > 0 {
+        format!("; and {}", text::counted(left_out, "more such project"))
+    } else {
+        String::new()
+    };
     let detail = format!("{count} known; {}{more}", shared.join("; "));
     let hint = "`rekindle project list` shows every root; `rekindle project split` makes one a project of its own.";
     Some(check("projects", "ok", &detail, hint))

@@ -136,7 +136,7 @@ impl Data {
                     .map(|place| place.path.display().to_string()),
             );
         }
-        format!("{files} files, {bytes} bytes in {}", there.join(", "))
+        format!("{}, {} in {}", text::counted(files, "file"), text::size(bytes), there.join(", "))
     }
 
     /// The files that would be deleted, and those that would be kept.
@@ -293,7 +293,8 @@ pub(super) fn pretty(data: &Value, is_preview: bool) -> Vec<String> {
         lines.push(format!("would end    the daemon (pid {pid})"));
     }
     for place in all("removed") {
-        let size = format!("({} files, {} bytes)", place["files"], place["bytes"]);
+        let bytes = place["bytes"].as_u64().unwrap_or_default();
+        let size = format!("({}, {})", text::counted(&place["files"], "file"), text::size(bytes));
         let path = text(&place, "path");
         lines.push(match (is_preview, place["left"] == true) {
             (true, _) => format!("would remove {path} {size}"),
