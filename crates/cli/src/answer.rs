@@ -19,7 +19,12 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: OpCall) -
         let (id, caller) = (client::mint(), caller.clone());
         road.call(Request { call: id, op: op.name.to_owned(), params, caller })
     };
-    let mut reply = ask(op, call.params.clone());
+    let refusal = op.cli.refusal.filter(|_| call.saying.is_none());
+    let mut reply = match refusal.and_then(|refusal| refusal(&call.params, client::clock::now_ms()))
+    {
+        Some(refused) => Err(refused),
+        None => ask(op, call.params.clone()),
+    };
     if let (Err(error), Some(nothing)) = (&reply, call.saying.and_then(|saying| saying.nothing))
         && error.code == Code::NotFound
         && !out.json
@@ -130,11 +135,12 @@ fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> 
         let s = if items.len() == 1 && !is_plain { "" } else { "s" };
         let offset = params["offset"].as_u64().filter(|offset| *offset > 0 && !is_plain);
         let from = offset.map(|offset| format!(" from offset {offset} on")).unwrap_or_default();
-        let more = match result["next_offset"].is_u64() && !is_plain {
-            true => "; there are more",
-            false => "",
-        };
+        let next = result["next_offset"].as_u64().filter(|_| !is_plain);
+        let more = next.map(|next| format!("; --offset {next} shows more")).unwrap_or_default();
         out.remark(&format!("{} result{s} for {asked:?}{from}{more}", items.len()));
+    }
+    if let Some(notes) = op.cli.notes.filter(|_| saying.is_none()) {
+        notes(params, &result).iter().for_each(|note| out.remark(note));
     }
     exit
 }

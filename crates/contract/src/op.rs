@@ -65,6 +65,10 @@ pub struct CliShape {
     pub document: Option<Document>,
     /// Makes the command fail if the result lacks what was asked for.
     pub miss: Option<Miss>,
+    /// Lines about the result on stderr, for people.
+    pub notes: Option<Notes>,
+    /// Refuses parameters before the operation is called. Other names of the program skip this check.
+    pub refusal: Option<Refusal>,
     /// Whether the command starts a daemon when there is none.
     pub starts_daemon: bool,
 }
@@ -86,6 +90,8 @@ impl CliShape {
         listed: None,
         document: None,
         miss: None,
+        notes: None,
+        refusal: None,
         starts_daemon: false,
     };
 }
@@ -117,6 +123,12 @@ pub type Accent = fn(&Value, &Value, &str) -> Vec<Range<usize>>;
 
 /// The error for a result that lacks what was asked for.
 pub type Miss = fn(&Value, &Value) -> Option<OpError>;
+
+/// Lines about the result: its number of items, how to page on, a limit that was reduced.
+pub type Notes = fn(&Value, &Value) -> Vec<String>;
+
+/// The error for parameters that people should not send, at this time in milliseconds since 1970.
+pub type Refusal = fn(&Value, i64) -> Option<OpError>;
 
 /// Writes the text of an MCP result from the parameters and the result. The caller neutralises it.
 pub type McpText = fn(&Value, &Value) -> String;

@@ -21,6 +21,17 @@ pub trait Pretty: Op<Output: DeserializeOwned> {
         Vec::new()
     }
 
+    /// Lines about the result, which people get on stderr: stdout has only the result itself.
+    fn notes(_: &Self::Params, _: &Self::Output) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why a command line with these parameters is refused, at this time in milliseconds since 1970. Programs may
+    /// send them.
+    fn refusal(_: &Self::Params, _now_ms: i64) -> Option<OpError> {
+        None
+    }
+
     /// Why the result lacks what was asked for. The command then fails, although the operation succeeded.
     fn miss(_: &Self::Params, _: &Self::Output) -> Option<OpError> {
         None
@@ -42,6 +53,16 @@ pub fn accent<O: Pretty>(params: &Value, result: &Value, text: &str) -> Vec<Rang
 /// [`Pretty::miss`] as [`Miss`](crate::op::Miss).
 pub fn miss<O: Pretty>(params: &Value, result: &Value) -> Option<OpError> {
     typed(params, result, O::miss).flatten()
+}
+
+/// [`Pretty::notes`] as [`Notes`](crate::op::Notes).
+pub fn notes<O: Pretty>(params: &Value, result: &Value) -> Vec<String> {
+    typed(params, result, O::notes).unwrap_or_default()
+}
+
+/// [`Pretty::refusal`] as [`Refusal`](crate::op::Refusal).
+pub fn refusal<O: Pretty>(params: &Value, now_ms: i64) -> Option<OpError> {
+    O::refusal(&read(params)?, now_ms)
 }
 
 /// Calls the function with the parameters and the result, if they have its types.

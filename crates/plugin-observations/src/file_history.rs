@@ -2,7 +2,7 @@
 
 mod renames;
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, brief};
 use model::observation::ObsType;
 use model::{OpError, limits};
@@ -98,6 +98,8 @@ impl Op for FileHistory {
             path: &["history"],
             positional: &["file_path"],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             ..CliShape::CALL_ONLY
         },
         brief: Some(brief),
@@ -234,6 +236,14 @@ impl Pretty for FileHistory {
             lines.extend(show::records_below(rows, about.answered_at, width));
         }
         lines.join("\n")
+    }
+
+    fn notes(params: &FileHistoryParams, _: &FileHistoryOutput) -> Vec<String> {
+        show::limit_note(params.limit, limits::FILE_TOUCHES_MAX).into_iter().collect()
+    }
+
+    fn refusal(params: &FileHistoryParams, now_ms: i64) -> Option<OpError> {
+        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }
 

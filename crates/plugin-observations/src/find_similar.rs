@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::entry::EntryPath;
 use model::observation::{Observation, RecordType};
@@ -102,6 +102,7 @@ impl Op for FindSimilar {
             positional: &["text"],
             rest: true,
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
@@ -236,6 +237,10 @@ impl Pretty for FindSimilar {
             text.push_str("\n= says the same");
         }
         text
+    }
+
+    fn notes(params: &FindSimilarParams, _: &FindSimilarOutput) -> Vec<String> {
+        show::limit_note(params.limit, limits::SIMILAR_MAX).into_iter().collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! `recent_records`: the last records, newest first, for people. Agents have `recent_context`, which
 //! scores by type and project.
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -57,6 +57,8 @@ impl Op for RecentRecords {
         cli: CliShape {
             path: &["recent"],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
@@ -96,14 +98,14 @@ impl Pretty for RecentRecords {
             let what = format!("Nothing is recorded{times}");
             return show::nothing(&what, &params.project, about);
         }
-        let shown = show::records_about(results.iter().map(RecordRow::from), about, width);
-        let max = limits::RECENT_MAX;
-        match params.limit.get() {
-            0 => format!("{shown}\nThe smallest limit is 1."),
-            limit if limit > max && results.len() == max => {
-                format!("{shown}\nThe largest limit is {max}; --before shows older records.")
-            }
-            _ => shown,
-        }
+        show::records_about(results.iter().map(RecordRow::from), about, width)
+    }
+
+    fn notes(params: &RecentRecordsParams, output: &RecentRecordsOutput) -> Vec<String> {
+        show::list_notes(output.results.len(), "record", params.limit, limits::RECENT_MAX)
+    }
+
+    fn refusal(params: &RecentRecordsParams, now_ms: i64) -> Option<OpError> {
+        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }

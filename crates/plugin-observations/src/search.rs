@@ -10,7 +10,7 @@ mod without_filter;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use contract::pretty::{accent, pretty};
+use contract::pretty::{accent, notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo};
 use model::observation::{ObsType, Observation, RecordType};
 use model::rank::{self, Score};
@@ -224,6 +224,8 @@ impl Op for Search {
             rest: true,
             flag_aliases: &[("obs_type", "type"), ("session_id", "session"), ("file_path", "file")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             accent: Some(accent::<Self>),
             listed: Some(Listed { asked: Some("query"), ..LISTED_RECORDS }),
             ..CliShape::CALL_ONLY

@@ -1,6 +1,6 @@
 //! `session_summaries`: the intents and outcomes of the last sessions.
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::session::Summary;
 use model::{OpError, limits};
@@ -61,7 +61,13 @@ impl Op for SessionSummaries {
         summary: "Show what the last sessions were about",
         doc: "Each summary is drawn from what the session did: intent, commits, files, errors, marks.",
         toolset: "memory",
-        cli: CliShape { path: &["summaries"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
+        cli: CliShape {
+            path: &["summaries"],
+            pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
+            ..CliShape::CALL_ONLY
+        },
         examples: &[Example {
             title: "What were the last three sessions about?",
             before: examples::A_SESSION,
@@ -125,5 +131,13 @@ impl Pretty for SessionSummaries {
             lines.join("\n")
         };
         results.iter().map(block).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn notes(params: &SessionSummariesParams, output: &SessionSummariesOutput) -> Vec<String> {
+        show::list_notes(output.results.len(), "session", params.limit, limits::SUMMARIES_MAX)
+    }
+
+    fn refusal(params: &SessionSummariesParams, now_ms: i64) -> Option<OpError> {
+        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }

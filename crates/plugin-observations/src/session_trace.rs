@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::observation::ObsType;
 use model::session::Summary;
@@ -95,6 +95,8 @@ impl Op for SessionTrace {
             path: &["trace"],
             positional: &["session_id"],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -212,10 +214,16 @@ impl Pretty for SessionTrace {
             let rows = prompt.observations.iter().map(Traced::row);
             lines.extend(show::records_below(rows, now, width));
         }
-        if output.partial {
-            lines.push("\nThere is more; go on with --after.".to_owned());
-        }
         lines.join("\n")
+    }
+
+    fn notes(_: &SessionTraceParams, output: &SessionTraceOutput) -> Vec<String> {
+        let more = "there are more actions; go on with --after";
+        output.partial.then(|| more.to_owned()).into_iter().collect()
+    }
+
+    fn refusal(params: &SessionTraceParams, now_ms: i64) -> Option<OpError> {
+        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `list_sessions`: the sessions that were recorded, the one that was active last first.
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Pretty};
 use model::session::{Session, SessionState};
 use model::{OpError, limits};
@@ -90,6 +90,8 @@ impl Op for ListSessions {
         cli: CliShape {
             path: &["sessions"],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             listed: Some(Listed { member: "sessions", id: "session_id", asked: None, whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -151,5 +153,13 @@ impl Pretty for ListSessions {
             ]
         }));
         table(&rows, &["date", "actions", "state"], width)
+    }
+
+    fn notes(params: &ListSessionsParams, output: &ListSessionsOutput) -> Vec<String> {
+        show::list_notes(output.sessions.len(), "session", params.limit, limits::SESSIONS_MAX)
+    }
+
+    fn refusal(params: &ListSessionsParams, now_ms: i64) -> Option<OpError> {
+        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }

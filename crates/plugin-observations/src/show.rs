@@ -1,5 +1,6 @@
 //! Records in text for people: tables, ages, previews.
 
+use model::OpError;
 use model::limits;
 use model::observation::{ObsType, Observation, RecordType};
 use model::session::Summary;
@@ -7,6 +8,7 @@ use model::time::ago;
 use place::{About, Wanted};
 use text::table::table;
 
+use crate::count::Count;
 use crate::when::TimeBound;
 
 /// The beginning of a record's text, as far as lists show it, with `…` where it was cut.
@@ -238,6 +240,37 @@ pub(crate) fn summary(summary: &Summary) -> Vec<String> {
         lines.extend(items.iter().map(|item| format!("    {title}: {}", line(item))));
     }
     lines
+}
+
+/// Says that a limit out of its range was changed.
+pub(crate) fn limit_note(limit: Count, max: usize) -> Option<String> {
+    match limit.get() {
+        0 => Some("the smallest --limit is 1".to_owned()),
+        limit if limit > max => Some(format!("--limit {limit} was reduced to {max}, the maximum")),
+        _ => None,
+    }
+}
+
+/// Notes about a list that ends at its limit: how many items it has, and whether older ones may be missing.
+pub(crate) fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<String> {
+    let is_cut = count > 0 && count == limit.within(1..=max);
+    let older = if is_cut { "; --before shows older ones" } else { "" };
+    let counted = (count > 0).then(|| format!("{}{older}", text::counted(count, noun)));
+    counted.into_iter().chain(limit_note(limit, max)).collect()
+}
+
+/// Refuses a time that ends before it begins.
+pub(crate) fn empty_time(
+    after: Option<&TimeBound>,
+    before: Option<&TimeBound>,
+    now_ms: i64,
+) -> Option<OpError> {
+    let (after, before) = (after?, before?);
+    (after.before(now_ms) > before.before(now_ms)).then(|| {
+        let (from, to) = (line(after.text()), line(before.text()));
+        OpError::invalid("after", format!("--after {from} is later than --before {to}"))
+            .hint("No record can match. Exchange the two, or leave one out.")
+    })
 }
 
 /// The bounds in time that were given, as a phrase to append: ` after yesterday`.

@@ -182,7 +182,10 @@ fn spooled_events_are_reported_and_not_ingested_while_the_daemon_hangs() {
     signal(daemon.pid(), "CONT");
     assert_eq!(run.code, 1);
     let failed = run.json()["failed"][0].as_str().unwrap().to_owned();
-    assert!(failed.starts_with("cannot ingest 1 event from") && failed.contains("answer"), "{failed}");
+    assert!(
+        failed.starts_with("cannot ingest 1 event from") && failed.contains("answer"),
+        "{failed}"
+    );
 }
 
 /// @doctor_files

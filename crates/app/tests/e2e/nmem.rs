@@ -103,7 +103,10 @@ fn a_search_gives_ids_alone_or_whole_records() {
     let shown = rekindle(&shell, &["search", "docker", "--full"]).ok();
     assert!(shown.contains("\n  docker compose up login\n  tool_name: Bash\n"), "{shown}");
     let sessions = rekindle(&shell, &["sessions", "--project", "*", "--ids"]);
-    assert_eq!((sessions.stdout.as_str(), sessions.stderr.as_str()), ("s-api\ns-web\n", ""));
+    assert_eq!(
+        (sessions.stdout.as_str(), sessions.stderr.as_str()),
+        ("s-api\ns-web\n", "2 sessions\n")
+    );
     assert_eq!(rekindle(&shell, &["recent", "--ids", "--limit", "2"]).ok().lines().count(), 2);
 }
 
@@ -255,10 +258,7 @@ fn nmem_prints_messages_to_stderr_and_data_to_stdout() {
     assert!(refused.stderr.starts_with("nmem: error: "), "{refused:?}");
     assert!(refused.stderr.lines().all(|line| line.starts_with("nmem: ")), "{refused:?}");
     let would = talk("nmem purge --session s-api");
-    assert!(
-        would.starts_with("nmem: would purge 1 observation, 0 prompts, 1 session"),
-        "{would}"
-    );
+    assert!(would.starts_with("nmem: would purge 1 observation, 0 prompts, 1 session"), "{would}");
     assert_eq!(shell.json("nmem search curl").as_array().unwrap().len(), 1);
     let purged = talk("nmem purge --session s-api --confirm");
     assert!(purged.contains("purged 1 observation,"), "{purged}");

@@ -27,8 +27,8 @@ fn a_search_says_how_many_results_there_are_and_whether_there_are_more() {
     assert_eq!(search(&["otter"]).1, "1 result for \"otter\"\n");
     assert_eq!(search(&["zebra"]).1, "5 results for \"zebra\"\n");
     let (page, said) = search(&["zebra", "--limit", "3"]);
-    assert!(page.contains("There is more: --offset 3"), "{page}");
-    assert_eq!(said, "3 results for \"zebra\"; there are more\n");
+    assert!(page.lines().skip(1).all(|line| line.starts_with('#')), "{page}");
+    assert_eq!(said, "3 results for \"zebra\"; --offset 3 shows more\n");
     let (past, said) = search(&["zebra", "--offset", "9"]);
     assert!(past.starts_with("No results for \"zebra\" from offset 9 on"), "{past}");
     assert_eq!(said, "0 results for \"zebra\" from offset 9 on\n");
@@ -74,11 +74,44 @@ fn a_limit_out_of_range_and_an_empty_query_say_what_to_do() {
     for number in 0..101 {
         prompt(&home, "web", "s-1", &format!("zebra number {number}"));
     }
-    let recent = |limit: &str| home.run(&["recent", "--project", "*", "--limit", limit]).ok();
-    let all = recent("500");
-    assert!(all.ends_with("The largest limit is 100; --before shows older records.\n"), "{all}");
-    assert!(recent("0").ends_with("The smallest limit is 1.\n"));
-    assert!(!recent("100").contains("limit is"));
-    let nothing = home.run(&["search", "", "--project", "*"]).ok();
-    assert!(nothing.starts_with("Type the words to search for."), "{nothing}");
+    let said = |args: &[&str]| {
+        let run = home.run(&[args, &["--project", "*"]].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("limit"), "{run:?}");
+        run.stderr
+    };
+    let older = "100 records; --before shows older ones\n";
+    let reduced = format!("{older}--limit 500 was reduced to 100, the maximum\n");
+    assert_eq!(said(&["recent", "--limit", "500"]), reduced);
+    assert_eq!(said(&["recent", "--limit", "100"]), older);
+    assert!(said(&["recent", "--limit", "0"]).ends_with("the smallest --limit is 1\n"));
+    let reduced = "--limit 500 was reduced to 100, the maximum\n";
+    assert!(said(&["search", "zebra", "--limit", "500"]).ends_with(reduced));
+    assert_eq!(said(&["sessions"]), "1 session\n");
+    let nothing = home.run(&["search", " ", "--project", "*"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (1, ""), "{nothing:?}");
+    assert!(nothing.stderr.contains("hint: Type the words to search for."), "{nothing:?}");
+}
+
+/// @after_and_before
+#[test]
+fn a_time_that_ends_before_it_begins_is_refused() {
+    let home = home();
+    prompt(&home, "web", "s-1", "zebra");
+    home.run(&["links", "nmem"]).ok();
+    let commands =
+        [&["search", "zebra"][..], &["recent"], &["sessions"], &["summaries"], &["trace", "s-1"]];
+    for command in commands {
+        let given = |after: &str, before: &str| {
+            home.run(&[command, &["--after", after, "--before", before]].concat())
+        };
+        let run = given("today", "yesterday");
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{command:?}: {run:?}");
+        let told = "error: --after today is later than --before yesterday\n";
+        assert!(run.stderr.starts_with(told), "{command:?}: {run:?}");
+        assert_eq!(given("yesterday", "now").code, 0, "{command:?}");
+    }
+    let line = ["search", "zebra", "--after", "today", "--before", "yesterday", "--json"];
+    let error = home.run(&line).json();
+    assert_eq!(error["error"]["data"]["param"], "after", "{error}");
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use contract::Pretty;
+use model::{OpError, limits};
 use text::query;
 
 use super::{FoundRecord, Parts, Search, SearchOutput, SearchParams};
@@ -44,9 +45,6 @@ impl Pretty for Search {
                 false => "No record contains it as it was typed; these have parts of it.",
             }.to_owned());
         }
-        if let Some(offset) = output.next_offset {
-            lines.push(format!("There is more: --offset {offset}"));
-        }
         lines.extend(incomplete(output).map(str::to_owned));
         lines.extend(show::shared_name(&output.about));
         lines.join("\n")
@@ -81,6 +79,19 @@ impl Pretty for Search {
             at += line.len();
         }
         places
+    }
+
+    fn notes(params: &SearchParams, _: &SearchOutput) -> Vec<String> {
+        show::limit_note(params.limit, limits::SEARCH_MAX).into_iter().collect()
+    }
+
+    fn refusal(params: &SearchParams, now_ms: i64) -> Option<OpError> {
+        if params.query.trim().is_empty() {
+            return Some(
+                OpError::invalid("query", "there is no word to search for").hint(NO_WORDS),
+            );
+        }
+        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }
 
