@@ -19,7 +19,6 @@ mod param;
 mod parse;
 mod reference;
 mod render;
-mod suggest;
 mod tree;
 mod usage;
 mod wording;

@@ -7,10 +7,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use contract::{Operation, Table};
 use model::OpError;
+use text::suggest;
 
+use crate::EXIT_USAGE;
 use crate::name::Name;
 use crate::output::Output;
-use crate::{EXIT_USAGE, suggest};
 
 /// Prints clap's message about a line and returns the exit code.
 pub(crate) fn report(
@@ -108,13 +109,10 @@ fn hint(
     table: &Table,
     name: &Name,
 ) -> String {
-    let suggested =
-        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
-            .map(|kind| said.text(kind))
-            .concat();
+    let suggested = suggested(said, command);
     let meant = match said.text(ContextKind::InvalidSubcommand) {
         word if table.find(&word).is_some() => command_of(table, &word, name),
-        _ if !suggested.is_empty() => Some(format!("Did you mean {suggested}?")),
+        _ if suggested.is_some() => suggested,
         _ if said.0.get(ContextKind::Suggested).is_some() => {
             Some("A value that starts with '-' goes behind '--'.".to_owned())
         }
@@ -134,6 +132,38 @@ fn hint(
         (true, None) if usage.is_empty() => format!("See `{words} --help`."),
         (true, None) => usage,
         (true, Some(meant)) => format!("{meant} {usage}").trim_end().to_owned(),
+    }
+}
+
+/// The names that the line probably means, best first.
+fn suggested(said: &ClapContext<'_>, command: &Command) -> Option<String> {
+    let shown = |below: &&Command| !below.is_hide_set();
+    match said.0.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let below = command.get_subcommands().filter(shown);
+            let names = below.flat_map(|below| {
+                std::iter::once(below.get_name()).chain(below.get_visible_aliases())
+            });
+            suggest::did_you_mean(&said.text(ContextKind::InvalidSubcommand), names)
+        }
+        ErrorKind::UnknownArgument => {
+            let typed = said.text(ContextKind::InvalidArg);
+            let typed = typed.strip_prefix("--")?.split('=').next()?;
+            let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+            let flags = args.flat_map(|arg| {
+                let aliases = arg.get_visible_aliases().unwrap_or_default();
+                arg.get_long().into_iter().chain(aliases)
+            });
+            let close = suggest::closest(typed, flags);
+            let close: Vec<String> = close.iter().map(|flag| format!("--{flag}")).collect();
+            suggest::offer(&close)
+        }
+        ErrorKind::InvalidValue => {
+            let values = said.texts(ContextKind::ValidValue);
+            let typed = said.text(ContextKind::InvalidValue);
+            suggest::did_you_mean(&typed, values.iter().map(String::as_str))
+        }
+        _ => None,
     }
 }
 

@@ -95,8 +95,14 @@ impl LoadedFile {
 /// Writes one setting into the file; everything else stays as it is.
 pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), OpError> {
     let key = find(table.config_keys(), name)?;
-    set_checked(table, &mut Config::defaults([key]), key, value)
-        .map_err(|why| OpError::invalid("value", why))?;
+    set_checked(table, &mut Config::defaults([key]), key, value).map_err(|why| {
+        let error = OpError::invalid("value", why);
+        let words = if let ConfigKind::Choice(words) = key.kind { words } else { &[] };
+        match text::suggest::did_you_mean(value, words.iter().copied()) {
+            Some(meant) => error.hint(meant),
+            None => error,
+        }
+    })?;
     let mut document = read(file)?;
     let item = match key.kind {
         ConfigKind::Integer | ConfigKind::UpTo(_) | ConfigKind::Port => {
@@ -146,8 +152,10 @@ fn set_checked(
 /// The declared key of this name.
 pub fn find<'k>(keys: &'k [ConfigKey], name: &str) -> Result<&'k ConfigKey, OpError> {
     keys.iter().find(|key| key.key == name).ok_or_else(|| {
+        let known = keys.iter().map(|key| key.key);
+        let meant = text::suggest::did_you_mean(name, known).map(|meant| format!("{meant} "));
         OpError::not_found(format!("there is no setting '{name}'"))
-            .hint("`rekindle config` lists them all.")
+            .hint(format!("{}`rekindle config` lists them all.", meant.unwrap_or_default()))
     })
 }
 

@@ -19,6 +19,7 @@ mod small_talk;
 mod statement;
 pub mod stem;
 mod subject;
+pub mod suggest;
 pub mod table;
 pub mod telling;
 pub mod terms;

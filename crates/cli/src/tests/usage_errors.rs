@@ -100,7 +100,7 @@ fn a_wrong_command_gets_the_right_one_as_a_hint() {
         hint: The commands of `rekindle note` are edit, list, put.
         $ completions tcsh
         error: <SHELL> wants one of bash, elvish, fish, powershell, zsh, not 'tcsh'
-        hint: Did you mean zsh?
+        hint: See `rekindle completions --help`.
         $ help note shred
         error: no command is called 'shred'
         hint: Usage: rekindle note [OPTIONS] <COMMAND>
@@ -194,7 +194,7 @@ fn an_unknown_operation_gets_the_closest_names_as_a_hint() {
         hint: Did you mean put_note? `rekindle ops` lists them all.
         $ ops note
         error: no operation is called 'note'
-        hint: Did you mean list_notes, put_note, notes.put? `rekindle ops` lists them all.
+        hint: Did you mean notes.put, notes_put, list_notes? `rekindle ops` lists them all.
         $ call zzzzzz
         error: no operation is called 'zzzzzz'
         hint: `rekindle ops` lists them all.
