@@ -161,7 +161,13 @@ fn text(call: &OpCall, result: &Value, gone: &[Value], width: usize) -> String {
             let (params, result) = whole_items(result, listed, gone);
             whole.cli.pretty.map(|pretty| pretty(&params, &result, width))
         }
-        _ => pretty.or(call.op.cli.pretty).map(|pretty| pretty(&call.params, result, width)),
+        _ => {
+            let mut params = call.params.clone();
+            if !call.columns.is_empty() {
+                params["columns"] = json!(call.columns);
+            }
+            pretty.or(call.op.cli.pretty).map(|pretty| pretty(&params, result, width))
+        }
     };
     match text {
         Some(Some(text)) if call.full || call.op.cli.verbatim => text::printable(&text),

@@ -3,13 +3,14 @@
 //! Read in this order: [`param`] (a JSON Schema as arguments), [`tree`] (the commands),
 //! [`parse`] (argv to a selection), [`input`] (stdin and files), [`answer`] (a call and the output of
 //! its reply), [`output`] (results and errors), [`name`] (the names under which it is started),
-//! [`overview`] (the commands under headings). The caller of [`run_op`] provides the transport of a
+//! [`overview`] (the commands under headings), [`live`] (completion of values in the store). The caller of [`run_op`] provides the transport of a
 //! call. The commands that manage the daemon are not here either: the caller passes them as `extra`
 //! and gets them back as [`Selection::Own`].
 
 mod answer;
 mod example;
 mod input;
+mod live;
 mod man;
 mod name;
 mod ops;
@@ -28,6 +29,7 @@ mod tests;
 
 pub use answer::run_op;
 pub use clap_complete::Shell;
+pub use live::{LiveValues, live_values};
 pub use man::man_page;
 pub use name::{Name, ParamDefault, ResultForm, Saying};
 pub use output::Output;

@@ -15,9 +15,9 @@ use crate::input::{self, Stdin};
 use crate::name::{Name, Saying};
 use crate::output::Output;
 use crate::param::{Param, ParamKind, read_json};
-use crate::tree::{self, CALL, COMPLETIONS, DB, FULL, IDS, JSON, OPS, PORT};
+use crate::tree::{self, CALL, COLUMNS, COMPLETIONS, DB, FULL, IDS, JSON, OPS, PORT};
 use crate::wording::LineWords;
-use crate::{ops, usage};
+use crate::{live, ops, usage};
 
 /// A parsed command line.
 pub struct Parsed {
@@ -47,6 +47,8 @@ pub struct OpCall {
     pub(crate) ids: bool,
     /// Whether listed records are printed in full.
     pub(crate) full: bool,
+    /// The selected columns of a table; the usual ones if empty.
+    pub(crate) columns: Vec<String>,
     /// The parameters given on the line, and their names there.
     pub(crate) labels: Vec<(String, String)>,
     /// The names of operations and parameters on the command line.
@@ -57,7 +59,8 @@ impl OpCall {
     /// A call whose result is printed as usual.
     pub fn new(op: &'static OpInfo, params: Value) -> OpCall {
         let (labels, words) = (Vec::new(), LineWords::default());
-        OpCall { op, params, saying: None, ids: false, full: false, labels, words }
+        let columns = Vec::new();
+        OpCall { op, params, saying: None, ids: false, full: false, columns, labels, words }
     }
 }
 
@@ -181,7 +184,9 @@ impl LineParts<'_> {
         let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
         let (ids, full) = (flag(IDS), flag(FULL));
         let params = Value::Object(params);
-        Ok(OpCall { op: op.info, params, saying, ids, full, labels, words })
+        let columns = self.matches.try_get_many::<String>(COLUMNS).ok().flatten();
+        let columns = columns.into_iter().flatten().cloned().collect();
+        Ok(OpCall { op: op.info, params, saying, ids, full, columns, labels, words })
     }
 
     /// The parameters of the arguments, and their names on the line.
@@ -265,8 +270,13 @@ impl LineParts<'_> {
 /// The completion script of a command for a shell.
 pub fn completion_script(mut command: Command, shell: clap_complete::Shell) -> String {
     let (name, mut script) = (command.get_name().to_owned(), Vec::new());
+    let is_full = name == Name::FULL.word;
     clap_complete::generate(shell, &mut command, name, &mut script);
-    String::from_utf8_lossy(&script).into_owned()
+    let script = String::from_utf8_lossy(&script);
+    match is_full {
+        true => live::extended(&script, shell),
+        false => script.into_owned(),
+    }
 }
 
 /// Sets a member of the object at the path `within`; missing objects are created.

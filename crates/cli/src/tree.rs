@@ -27,6 +27,8 @@ const HELP_COLUMNS_MAX: usize = 100;
 /// Ids of the flags of a command whose result is a list.
 pub(crate) const IDS: &str = "ids";
 pub(crate) const FULL: &str = "full";
+/// Id of the flag that selects the columns of a table.
+pub(crate) const COLUMNS: &str = "columns";
 
 pub(crate) const CALL: &str = "call";
 pub(crate) const OPS: &str = "ops";
@@ -284,7 +286,16 @@ fn of_list(op: &Operation) -> Vec<Arg> {
     let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
     let ids = flag(IDS).help("Print the ids alone, one a line");
     let full = listed.whole.map(|_| flag(FULL).help("Print whole records"));
-    std::iter::once(ids).chain(full).collect()
+    let columns = (!op.info.cli.columns.is_empty()).then(|| {
+        Arg::new(COLUMNS)
+            .long(COLUMNS)
+            .value_name("COLUMN,...")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .value_parser(PossibleValuesParser::new(op.info.cli.columns))
+            .help("Print these columns, in this order")
+    });
+    std::iter::once(ids).chain(full).chain(columns).collect()
 }
 
 /// The text below the arguments: examples, and the name of the operation.

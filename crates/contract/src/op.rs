@@ -61,6 +61,8 @@ pub struct CliShape {
     pub accent: Option<Accent>,
     /// The list that the result is about.
     pub listed: Option<Listed>,
+    /// The columns that `--columns` can select. They reach the text for people as its parameter `columns`.
+    pub columns: &'static [&'static str],
     /// People get a member of the result alone.
     pub document: Option<Document>,
     /// Makes the command fail if the result lacks what was asked for.
@@ -88,6 +90,7 @@ impl CliShape {
         verbatim: false,
         accent: None,
         listed: None,
+        columns: &[],
         document: None,
         miss: None,
         notes: None,

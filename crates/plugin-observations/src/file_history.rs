@@ -255,6 +255,8 @@ impl FileTouch {
             timestamp: self.timestamp,
             kind: self.obs_type.into(),
             project: "",
+            session: "",
+            file: None,
             text: &self.content_preview,
             aside: None,
             is_pinned: self.is_pinned,

@@ -232,7 +232,8 @@ impl Pretty for FindSimilar {
         if results.is_empty() {
             return show::nothing("Nothing is like it", &params.project, about);
         }
-        let mut text = show::records_about(results.iter().map(SimilarRecord::row), about, width);
+        let mut text =
+            show::records_about(results.iter().map(SimilarRecord::row), about, &[], width);
         if results.iter().any(|record| record.duplicate) {
             text.push_str("\n= says the same");
         }
@@ -252,6 +253,8 @@ impl SimilarRecord {
             timestamp: self.timestamp,
             kind: self.obs_type,
             project: &self.project,
+            session: "",
+            file: None,
             text: &self.content_preview,
             aside: None,
             is_pinned: self.is_pinned,

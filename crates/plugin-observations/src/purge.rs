@@ -543,6 +543,8 @@ impl Sample {
             timestamp: self.timestamp,
             kind: self.obs_type,
             project: &self.project,
+            session: "",
+            file: None,
             text: &self.content_preview,
             aside: None,
             is_pinned: false,

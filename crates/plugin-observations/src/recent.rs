@@ -33,6 +33,10 @@ pub(crate) struct RecentRecordsParams {
     /// Only what happened after.
     #[serde(default)]
     after: Option<TimeBound>,
+    /// The columns of the table for people. Not in the schema: the command line adds them.
+    #[serde(default)]
+    #[schemars(skip)]
+    columns: Vec<String>,
 }
 
 fn default_limit() -> Count {
@@ -57,6 +61,7 @@ impl Op for RecentRecords {
         cli: CliShape {
             path: &["recent"],
             pretty: Some(pretty::<Self>),
+            columns: show::COLUMNS,
             notes: Some(notes::<Self>),
             refusal: Some(refusal::<Self>),
             listed: Some(LISTED_RECORDS),
@@ -98,7 +103,7 @@ impl Pretty for RecentRecords {
             let what = format!("Nothing is recorded{times}");
             return show::nothing(&what, &params.project, about);
         }
-        show::records_about(results.iter().map(RecordRow::from), about, width)
+        show::records_about(results.iter().map(RecordRow::from), about, &params.columns, width)
     }
 
     fn notes(params: &RecentRecordsParams, output: &RecentRecordsOutput) -> Vec<String> {

@@ -165,6 +165,6 @@ impl Pretty for RecentContext {
             return "Nothing is recorded yet.".to_owned();
         }
         let rows = output.results.iter().map(|scored| RecordRow::from(&scored.observation));
-        show::records_about(rows, &output.about, width)
+        show::records_about(rows, &output.about, &[], width)
     }
 }

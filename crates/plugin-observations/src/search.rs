@@ -84,6 +84,10 @@ pub(crate) struct SearchParams {
     #[serde(default)]
     #[schemars(skip)]
     preview: Preview,
+    /// The columns of the table for people. Not in the schema: the command line adds them.
+    #[serde(default)]
+    #[schemars(skip)]
+    columns: Vec<String>,
 }
 
 /// Which part of a record's text a list shows.
@@ -224,6 +228,7 @@ impl Op for Search {
             rest: true,
             flag_aliases: &[("obs_type", "type"), ("session_id", "session"), ("file_path", "file")],
             pretty: Some(pretty::<Self>),
+            columns: show::COLUMNS,
             notes: Some(notes::<Self>),
             refusal: Some(refusal::<Self>),
             accent: Some(accent::<Self>),

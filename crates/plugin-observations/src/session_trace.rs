@@ -235,6 +235,8 @@ impl Traced {
             timestamp: self.timestamp,
             kind: self.obs_type.into(),
             project: "",
+            session: "",
+            file: None,
             text: &self.content_preview,
             aside: self.note.clone(),
             is_pinned: self.is_pinned,

@@ -69,6 +69,8 @@ pub(crate) struct RecordRow<'r> {
     pub(crate) kind: RecordType,
     /// Empty in a table about one session.
     pub(crate) project: &'r str,
+    pub(crate) session: &'r str,
+    pub(crate) file: Option<&'r str>,
     pub(crate) text: &'r str,
     /// Follows the text, in brackets.
     pub(crate) aside: Option<String>,
@@ -83,11 +85,27 @@ impl<'r> From<&'r Observation> for RecordRow<'r> {
             timestamp: record.timestamp,
             kind: record.obs_type,
             project: &record.project,
+            session: &record.session_id,
+            file: record.file_path.as_deref(),
             text: &record.content,
             aside: None,
             is_pinned: record.is_pinned,
         }
     }
+}
+
+/// The columns of a table of records.
+pub(crate) const COLUMNS: &[&str] =
+    &["id", "date", "age", "type", "project", "session", "file", "text"];
+
+/// The columns that a table has unless others are selected. A column that says the same everywhere says nothing.
+fn usual_columns(with_project: bool) -> Vec<&'static str> {
+    let is_usual = |name: &&&str| match **name {
+        "project" => with_project,
+        "session" | "file" => false,
+        _ => true,
+    };
+    COLUMNS.iter().filter(is_usual).copied().collect()
 }
 
 /// The records as a table with a line of headings; a column names their projects if there are several.
@@ -97,48 +115,57 @@ pub(crate) fn records<'r>(
     width: usize,
 ) -> String {
     let rows: Vec<RecordRow<'_>> = rows.collect();
-    // A column that says the same everywhere says nothing.
     let several = rows.windows(2).any(|two| two[0].project != two[1].project);
-    record_table(&rows, now, several, width)
+    record_table(&rows, now, &usual_columns(several), width)
 }
 
-/// The records of an answer as a table. If all projects were searched, it names the project of each, even if it
-/// is always the same one: nothing else says which.
+/// The records of an answer as a table with the selected columns. If all projects were searched, it names the
+/// project of each, even if it is always the same one: nothing else says which.
 pub(crate) fn records_about<'r>(
     rows: impl Iterator<Item = RecordRow<'r>>,
     about: &About,
+    columns: &[String],
     width: usize,
 ) -> String {
-    match about.project {
-        None => record_table(&rows.collect::<Vec<_>>(), about.answered_at, true, width),
-        Some(_) => records(rows, about.answered_at, width),
+    if columns.is_empty() && about.project.is_some() {
+        return records(rows, about.answered_at, width);
     }
+    let selected: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let columns = if columns.is_empty() { usual_columns(true) } else { selected };
+    record_table(&rows.collect::<Vec<_>>(), about.answered_at, &columns, width)
 }
 
-fn record_table(records: &[RecordRow<'_>], now: i64, with_project: bool, width: usize) -> String {
-    let row = |[id, date, age, kind, project, text]: [String; 6]| {
-        let mut cells = vec![id, date, age, kind];
-        cells.extend(with_project.then_some(project));
-        cells.push(text);
-        cells
-    };
-    let mut rows = vec![row(["id", "date", "age", "type", "project", "text"].map(str::to_owned))];
-    for record in records {
-        let pin = if record.is_pinned { "*" } else { "" };
-        let mut text = line(record.text);
-        if let Some(aside) = &record.aside {
-            text.push_str(&format!(" [{}]", line(aside)));
-        }
-        rows.push(row([
-            format!("{}#{}{pin}", record.mark, record.id),
-            zone::shown(record.timestamp),
-            age(record.timestamp, now),
-            record.kind.word().to_owned(),
-            text::one_line(record.project, limits::SHOWN_PROJECT_CHARS),
-            text,
-        ]));
+fn record_table(records: &[RecordRow<'_>], now: i64, columns: &[&str], width: usize) -> String {
+    let sessions = session_ids(records.iter().map(|record| record.session));
+    let mut rows = vec![columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
+    for (record, session) in records.iter().zip(&sessions) {
+        let cell = |name: &&str| match *name {
+            "id" => record.shown_id(),
+            "date" => zone::shown(record.timestamp),
+            "age" => age(record.timestamp, now),
+            "type" => record.kind.word().to_owned(),
+            "project" => text::one_line(record.project, limits::SHOWN_PROJECT_CHARS),
+            "session" => session.clone(),
+            "file" => record.file.map(line).unwrap_or_default(),
+            _ => record.shown_text(),
+        };
+        rows.push(columns.iter().map(cell).collect());
     }
-    table(&rows, &["date"], width)
+    // A column that was asked for is not left out.
+    let spare: &[&str] = if columns.contains(&"age") { &["date"] } else { &[] };
+    table(&rows, spare, width)
+}
+
+impl RecordRow<'_> {
+    fn shown_id(&self) -> String {
+        let pin = if self.is_pinned { "*" } else { "" };
+        format!("{}#{}{pin}", self.mark, self.id)
+    }
+
+    fn shown_text(&self) -> String {
+        let aside = self.aside.as_ref().map(|aside| format!(" [{}]", line(aside)));
+        line(self.text) + &aside.unwrap_or_default()
+    }
 }
 
 /// The number of equal hits and the hit's relation to other records: `×3; failed, #6 worked later`. A note that

@@ -2,6 +2,7 @@
 
 mod agents;
 mod backup;
+mod complete;
 mod config;
 mod connecting;
 mod doctor;
@@ -60,6 +61,7 @@ const COMMANDS: &[ProgramCommand] = &[
     ProgramCommand { command: hook::command, run: hook::run },
     ProgramCommand { command: record::command, run: record::run },
     ProgramCommand { command: reference::command, run: reference::run },
+    ProgramCommand { command: complete::command, run: complete::run },
 ];
 
 /// The clap commands of [`COMMANDS`].

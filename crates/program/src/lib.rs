@@ -3,6 +3,7 @@
 //! Nothing here is on the hot path, so this crate is compiled for size. Fast code is in the crates
 //! below.
 
+mod calls;
 mod commands;
 mod kit;
 mod names;

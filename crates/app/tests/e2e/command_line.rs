@@ -98,6 +98,55 @@ fn bash_accepts_the_completions() {
     assert_eq!(run.stdout.trim(), "get", "{run:?}");
 }
 
+/// @live_completion
+#[test]
+fn bash_completes_projects_sessions_components_and_record_types() {
+    let home = home();
+    for project in ["web", "payments"] {
+        let cwd = home.path(project);
+        std::fs::create_dir_all(&cwd).unwrap();
+        let session = format!("session-of-{project}");
+        home.hook(
+            "UserPromptSubmit",
+            &json!({ "session_id": session, "cwd": cwd, "prompt": "hello there" }),
+        );
+    }
+    home.run(&["hint", "set", "http-proxy", "build", "make", "--ttl", "forever"]).ok();
+    let script = home.run(&["completions", "bash"]).ok();
+    // The script calls the program by its name.
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_rekindle"));
+    let path =
+        format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    // Bash splits `--project=pay` at its `=`.
+    for (line, expected) in [
+        ("search x --project w", "web"),
+        ("search x --project = pay", "payments"),
+        ("trace session-of-p", "session-of-payments"),
+        ("recent --project ", "payments web"),
+        ("hint get http", "http-proxy"),
+        ("search x --type git_c", "git_commit"),
+        ("hint g", "get"),
+    ] {
+        let words: Vec<String> = std::iter::once("rekindle")
+            .chain(line.split(' '))
+            .map(|word| format!("'{word}'"))
+            .collect();
+        let last = words.len() - 1;
+        let mut bash = std::process::Command::new("bash");
+        bash.env_clear().envs(home.env.iter().cloned()).env("PATH", &path).current_dir(&home.dir);
+        bash.args(["--norc", "-c"]).arg(format!(
+            "source /dev/stdin && COMP_WORDS=({}) COMP_CWORD={last} && \
+             $(complete -p rekindle | sed 's/.*-F \\([^ ]*\\).*/\\1/') rekindle {} {} && \
+             printf '%s\\n' \"${{COMPREPLY[@]}}\" | sort | tr '\\n' ' '",
+            words.join(" "),
+            words[last],
+            words[last - 1],
+        ));
+        let run = testkit::home::finish(bash, script.as_bytes());
+        assert_eq!(run.stdout.trim(), expected, "{line}: {run:?}");
+    }
+}
+
 /// @cost_of_toolsets
 #[test]
 fn ops_cost_says_what_each_toolset_costs_an_agent() {
@@ -143,4 +192,82 @@ fn ops_describes_every_operation_by_its_name_and_by_its_aliases() {
     }
     let unknown = home.run(&["ops", "get_hin", "--json"]);
     assert_eq!((unknown.code, &unknown.json()["error"]["code"]), (2, &json!(-32601)));
+}
+
+/// @json_errors
+#[test]
+fn every_failure_prints_an_error_object_with_json() {
+    let home = home();
+    home.run(&["hint", "set", "web", "build", "make", "--ttl", "forever"]).ok();
+    let lines = [
+        "--json",
+        "nothing --json",
+        "hint --json",
+        "hint get web --json",
+        "hint get web missing --json",
+        "hint set web build make --ttl never --json",
+        "search --json",
+        "search x --limit many --json",
+        "search x --type banana --json",
+        "search x --before banana --json",
+        "show 999 --json",
+        "get obs://999 --json",
+        "get nothing --json",
+        "trace missing --json",
+        "timeline 999 --json",
+        "pin 999 --json",
+        "purge --json",
+        "call nothing --json",
+        "call search { --json",
+        "ops nothing --json",
+        "completions tcsh --json",
+        "config get nothing --json",
+        "config set log.level banana --json",
+        "install banana --json",
+        "restore /does/not/exist --json",
+        "hint import /does/not/exist --json",
+        "jobs cancel 99 --json",
+        "project merge a b --json",
+        "eval /does/not/exist --json",
+        "plugin --json",
+        "-p 70000 status --json",
+        "--db /dev/null status --json",
+    ];
+    for line in lines {
+        let run = home.run(&line.split(' ').collect::<Vec<_>>());
+        assert_ne!(run.code, 0, "{line}: {run:?}");
+        let json = run.json();
+        let message = json["error"]["message"].as_str().unwrap_or_default();
+        assert!(!message.is_empty(), "{line}: {run:?}");
+        assert!(json["error"]["code"].is_i64(), "{line}: {run:?}");
+    }
+}
+
+/// @suggestions
+#[test]
+fn suggestions_for_commands_flags_settings_and_values_begin_with_the_likeliest() {
+    let home = home();
+    for (line, meant) in [
+        ("serch x", "Did you mean search?"),
+        ("session", "Did you mean sessions?"),
+        ("hint lst", "Did you mean ls"),
+        ("search x --projct web", "Did you mean --project?"),
+        ("search x --type comand", "Did you mean command"),
+        ("config get daemon.prt", "Did you mean daemon.port?"),
+        ("config set log.level wran", "Did you mean warn?"),
+        ("call serch", "Did you mean search"),
+        ("install claudecode", "Did you mean claude-code?"),
+        ("completions zhs", "Did you mean zsh?"),
+    ] {
+        let run = home.run(&line.split(' ').collect::<Vec<_>>());
+        assert_ne!(run.code, 0, "{line}");
+        assert!(run.stderr.contains(meant), "{line}: {}", run.stderr);
+    }
+    // The list of types is complete: the last one is there too.
+    let run = home.run(&["search", "x", "--type", "banana"]);
+    let mut types = home.run(&["ops", "search", "--json"]).json();
+    let types = types["params_schema"]["properties"]["obs_type"]["enum"].take();
+    for kind in types.as_array().unwrap().iter().filter_map(Value::as_str) {
+        assert!(run.stderr.contains(kind), "{kind} is missing: {}", run.stderr);
+    }
 }

@@ -26,7 +26,7 @@ impl Pretty for Search {
             lines.push("Nothing contains these words; closest in meaning:".to_owned());
         }
         let rows = output.results.iter().map(FoundRecord::row);
-        lines.push(show::records_about(rows, &output.about, width));
+        lines.push(show::records_about(rows, &output.about, &params.columns, width));
         if output.merely_similar && !output.only_similar {
             lines.push(
                 "None of these is likely to be what you asked for; they are merely similar."
@@ -169,6 +169,8 @@ impl FoundRecord {
             timestamp: self.timestamp,
             kind: self.obs_type,
             project: &self.project,
+            session: &self.session_id,
+            file: self.file_path.as_deref(),
             text: &self.content_preview,
             aside: show::aside(count, self.note.as_deref()),
             is_pinned: self.is_pinned,

@@ -57,7 +57,7 @@ fn call(world: &mut World, matches: &ArgMatches, op: &str, pretty: fn(&Value) ->
         Ok(params) => params,
         Err(error) => return world.out.error(&error),
     };
-    match super::call(world, op, params) {
+    match crate::calls::call(world, op, params) {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
     }

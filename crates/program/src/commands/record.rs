@@ -85,7 +85,7 @@ fn hand_over(world: &World, params: Value) -> Reply {
         let out = Output::standard(name);
         let mut world = World { out, table, locations, db, settings, build };
         // The receiver is gone after the timeout.
-        let _ = sender.send(super::call(&mut world, "hook", params));
+        let _ = sender.send(crate::calls::call(&mut world, "hook", params));
     };
     std::thread::Builder::new()
         .spawn(ask)

@@ -41,7 +41,7 @@ fn request() -> Request {
         call: CallId([0; 16]),
         op: "status".into(),
         params: Value::Null,
-        caller: super::person(),
+        caller: crate::calls::person(),
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
         call: client::mint(),
         op: "stop".into(),
         params: Value::Null,
-        caller: super::person(),
+        caller: crate::calls::person(),
     };
     // A daemon that exits before it answers has stopped too.
     if let Ok(reply) = road.call(&request, limits::OP_DEADLINE) {
