@@ -159,6 +159,11 @@ impl Output {
         miss.code.row().exit
     }
 
+    /// Whether stdout is a terminal and the program was started by its own name.
+    pub fn is_own_terminal(&self) -> bool {
+        self.terminal && self.name.is_full()
+    }
+
     /// The columns of the terminal. A program that reads the output gets lines of any length.
     pub fn width(&self) -> usize {
         self.width

@@ -650,6 +650,14 @@ pub const PREVIEW_CHARS: usize = 120;
 pub const PREVIEW_ACTION_CHARS: usize = 40;
 /// Characters of a recalled text in one line on the terminal.
 pub const SHOWN_LINE_CHARS_MAX: usize = 120;
+/// Sessions of today that `rekindle today` lists, and sessions that it lists if there are none today.
+pub const TODAY_SESSIONS: usize = 20;
+pub const TODAY_LAST_SESSIONS: usize = 3;
+/// Projects whose open work `rekindle today` lists, if they were active so many seconds ago or later.
+pub const TODAY_PROJECTS: usize = 5;
+pub const TODAY_OPEN_SECONDS: i64 = 7 * 86_400;
+/// Open work of one project in `rekindle today`.
+pub const TODAY_OPEN_ROWS: usize = 3;
 /// Characters of a session's id in a table, or more if several sessions of the table share them.
 pub const SESSION_ID_CHARS_SHOWN: usize = 8;
 /// Characters of a project's name in a table; a longer name ends with `…` to leave room for the text.

@@ -18,6 +18,7 @@ mod reference;
 mod serve;
 mod status;
 mod stop;
+mod today;
 mod uninstall;
 mod up;
 mod web;
@@ -42,6 +43,7 @@ struct ProgramCommand {
 
 /// The commands that are not operations, in the order of `--help`.
 const COMMANDS: &[ProgramCommand] = &[
+    ProgramCommand { command: today::command, run: today::run },
     ProgramCommand { command: up::command, run: up::run },
     ProgramCommand { command: web::command, run: web::run },
     ProgramCommand { command: install::command, run: install::run },
@@ -90,6 +92,9 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
     {
         return version_as_json(&mut out);
     }
+    // On a terminal the bare name shows the day; programs and pipes get help.
+    let is_bare = argv.len() == 1 && out.is_own_terminal();
+    let argv = if is_bare { vec![argv[0].clone(), "today".into()] } else { argv };
     let table = crate::kit::kit().table;
     let parsed = cli::parse(&table, own_commands(&table), argv, &mut out, &mut std::io::stdin());
     let mut world = World {

@@ -95,11 +95,11 @@ fn heard(world: &mut World) -> Reply {
     let stats = if is_held {
         // Do not wait for a hanging daemon: read the store beside it.
         let runtime = world::look(&world.locations, world.config()?)?;
-        let stats = runtime.call(super::request("memory_stats", json!({})));
+        let stats = runtime.call(crate::calls::request("memory_stats", json!({})));
         runtime.close();
         stats
     } else {
-        super::call(world, "memory_stats", json!({}))
+        crate::calls::call(world, "memory_stats", json!({}))
     };
     stats.map(|stats| stats["agents"].clone())
 }
@@ -111,6 +111,12 @@ pub(super) fn unwired() -> Vec<&'static str> {
     let found = WIRINGS.iter().filter(|wiring| around.found(wiring).is_some());
     let unwired = found.filter(|wiring| connecting::seen(wiring, &around).0.state() == "no");
     unwired.map(|wiring| wiring.title).collect()
+}
+
+/// `3h ago (2026-01-31 14:05)`.
+fn age_and_date(at: i64) -> String {
+    let age = model::time::ago(at, client::clock::now_ms());
+    format!("{age} ({})", zone::shown(at.div_euclid(1000)))
 }
 
 fn pretty(result: &Value) -> String {
@@ -127,7 +133,8 @@ fn pretty(result: &Value) -> String {
             (true, true) => "no",
             (true, false) => "unknown",
         };
-        let last = agent["last_event"].as_str().unwrap_or(none);
+        let last = agent["last_event"].as_str().and_then(model::time::parse_rfc3339);
+        let last = last.map_or_else(|| none.to_owned(), age_and_date);
         let in_project = text("scope") == ConnectScope::Project.word();
         let (name, faults, trouble) =
             (text("agent"), texts(&agent["faults"]), texts(&agent["trouble"]));
