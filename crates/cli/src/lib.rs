@@ -16,6 +16,7 @@ mod name;
 mod ops;
 mod output;
 mod overview;
+mod pager;
 mod param;
 mod parse;
 mod reference;

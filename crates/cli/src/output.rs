@@ -12,7 +12,7 @@ use model::{Code, OpError};
 use serde_json::{Value, json};
 
 use crate::name::Name;
-use crate::{EXIT_USAGE, render};
+use crate::{EXIT_USAGE, pager, render};
 
 /// Where a command prints, and how.
 pub struct Output {
@@ -26,6 +26,8 @@ pub struct Output {
     terminal: bool,
     /// Columns of the terminal; no limit elsewhere.
     width: usize,
+    /// Lines of the terminal if longer text is shown in a pager.
+    page: Option<usize>,
     /// Whether stdout can still be written to.
     stdout: StdoutState,
 }
@@ -49,11 +51,13 @@ impl Output {
     /// The process's own streams, coloured if they are terminals.
     pub fn standard(name: &'static Name) -> Output {
         let (out, err) = (io::stdout(), io::stderr());
+        let screen = out.is_terminal().then(client::platform::screen);
         Output {
             json: false,
             name,
             terminal: out.is_terminal(),
-            width: if out.is_terminal() { client::platform::screen().columns } else { usize::MAX },
+            width: screen.map_or(usize::MAX, |screen| screen.columns),
+            page: screen.map(|screen| screen.lines),
             stdout: StdoutState::Open,
             out: OutputStream {
                 coloured: AutoStream::choice(&out) != ColorChoice::Never,
@@ -68,7 +72,7 @@ impl Output {
 
     /// Another handle to the same streams, with the same settings.
     pub fn again(&self) -> Output {
-        Output { json: self.json, ..Output::standard(self.name) }
+        Output { json: self.json, page: self.page, ..Output::standard(self.name) }
     }
 
     /// Other streams; `terminal` says whether they are terminals, with colours.
@@ -85,6 +89,7 @@ impl Output {
             err: OutputStream { to: err, coloured: terminal },
             terminal,
             width: usize::MAX,
+            page: None,
             stdout: StdoutState::Open,
         }
     }
@@ -162,6 +167,11 @@ impl Output {
     /// Whether stdout is a terminal and the program was started by its own name.
     pub fn is_own_terminal(&self) -> bool {
         self.terminal && self.name.is_full()
+    }
+
+    /// Prints everything directly from now on, however long it is.
+    pub fn without_pager(&mut self) {
+        self.page = None;
     }
 
     /// The columns of the terminal. A program that reads the output gets lines of any length.
@@ -264,6 +274,10 @@ impl Output {
     /// Writes to stdout and returns the exit code: 1 if the write failed, except for a closed pipe. A failure
     /// is reported once.
     fn put(&mut self, text: &str) -> u8 {
+        let is_long = |height| pager::is_long(text, self.width, height);
+        if !self.json && self.page.is_some_and(is_long) && pager::shown(text) {
+            return self.exit(0);
+        }
         let written = self.out.to.write_all(text.as_bytes()).and_then(|()| self.out.to.flush());
         match written {
             Ok(()) => {}

@@ -2,11 +2,13 @@
 //! Operations are grouped by toolset.
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 
 use clap::Command;
 use contract::Table;
+use text::table::wrapped;
 
-use crate::tree::{CALL, COMPLETIONS, OPS};
+use crate::tree::{CALL, COMPLETIONS, HELP_COLUMNS_MAX, OPS};
 
 /// Adds a help with headings to the command; `own` are the commands that are not operations.
 pub(crate) fn headed(root: Command, table: &Table, own: &[String]) -> Command {
@@ -15,9 +17,10 @@ pub(crate) fn headed(root: Command, table: &Table, own: &[String]) -> Command {
     let headings = headings(&root, table, own);
     let words = headings.iter().flat_map(|(_, words)| words);
     let width = words.map(String::len).max().unwrap_or_default();
+    let room = help_columns().saturating_sub(width + 4).max(1);
     let sections = headings.iter().map(|(heading, words)| {
         let lines = words.iter().map(|word| {
-            let about = about(&root, word);
+            let about = wrapped(&about(&root, word), room).join(&format!("\n{:1$}", "", width + 4));
             format!("\n  {literal}{word}{literal:#}{:1$}  {about}", "", width - word.len())
         });
         format!("{header}{heading}:{header:#}{}", lines.collect::<String>())
@@ -28,6 +31,14 @@ pub(crate) fn headed(root: Command, table: &Table, own: &[String]) -> Command {
          {{before-help}}{header}Options:{header:#}\n{{options}}{{after-help}}"
     );
     root.before_help(sections).help_template(template)
+}
+
+/// The columns of help: those of the terminal, up to the maximum.
+fn help_columns() -> usize {
+    match std::io::stdout().is_terminal() {
+        true => client::platform::screen().columns.min(HELP_COLUMNS_MAX),
+        false => HELP_COLUMNS_MAX,
+    }
 }
 
 /// The headings and their commands. Toolsets with a single command share a heading.

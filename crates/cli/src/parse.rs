@@ -82,7 +82,12 @@ pub fn parse(
     stdin: &mut dyn Read,
 ) -> Parsed {
     // An error of parsing is printed as JSON too.
-    out.json = argv.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == "--json");
+    let says =
+        |flag: &str| argv.iter().skip(1).take_while(|arg| *arg != "--").any(|arg| arg == flag);
+    out.json = says("--json");
+    if says("--no-pager") {
+        out.without_pager();
+    }
     let name = out.name();
     let mut tree = tree::lean(table, &extra, name, &argv);
     let mut read = tree.try_get_matches_from_mut(&argv);

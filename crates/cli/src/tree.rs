@@ -20,9 +20,10 @@ use crate::param::{Param, ParamKind};
 pub const JSON: &str = "json";
 pub const DB: &str = "db";
 pub const PORT: &str = "port";
+pub(crate) const NO_PAGER: &str = "no-pager";
 
 /// Maximum width of help.
-const HELP_COLUMNS_MAX: usize = 100;
+pub(crate) const HELP_COLUMNS_MAX: usize = 100;
 
 /// Ids of the flags of a command whose result is a list.
 pub(crate) const IDS: &str = "ids";
@@ -147,6 +148,12 @@ fn root(name: &Name) -> Command {
         // Rarely needed under the full name: the database determines the daemon.
         .hide(name.group.is_none())
         .help("Speak to the daemon at this port, or start it there");
+    let no_pager = Arg::new(NO_PAGER)
+        .long("no-pager")
+        .action(ArgAction::SetTrue)
+        .overrides_with(NO_PAGER)
+        .hide(!name.is_full())
+        .help("Print long output directly, not in $PAGER");
     let ops = match name.is_full() {
         true => "`rekindle ops` lists every operation, ",
         false => "",
@@ -158,7 +165,7 @@ fn root(name: &Name) -> Command {
         .max_term_width(HELP_COLUMNS_MAX)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .args([json, db, port].map(|arg| arg.global(true).help_heading("Global options")))
+        .args([json, no_pager, db, port].map(|arg| arg.global(true).help_heading("Global options")))
 }
 
 fn call() -> Command {

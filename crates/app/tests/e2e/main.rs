@@ -69,6 +69,7 @@ mod spooled_place;
 mod sqlite;
 mod store;
 mod telling;
+mod terminal;
 mod uninstall_data;
 mod uninstall_faults;
 mod verdicts;

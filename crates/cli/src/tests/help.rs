@@ -36,6 +36,9 @@ fn the_help_of_the_program_lists_every_command() {
               --json
                   Print the result, or the error, as JSON on stdout
 
+              --no-pager
+                  Print long output directly, not in $PAGER
+
               --db <PATH>
                   Use this database instead of the default one
 
@@ -70,6 +73,9 @@ fn the_help_of_a_group_lists_its_commands() {
         Global options:
               --json
                   Print the result, or the error, as JSON on stdout
+
+              --no-pager
+                  Print long output directly, not in $PAGER
 
               --db <PATH>
                   Use this database instead of the default one
@@ -125,6 +131,9 @@ fn the_help_of_an_operation_has_its_arguments_and_examples() {
         Global options:
               --json
                   Print the result, or the error, as JSON on stdout
+
+              --no-pager
+                  Print long output directly, not in $PAGER
 
               --db <PATH>
                   Use this database instead of the default one

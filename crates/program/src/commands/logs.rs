@@ -45,6 +45,10 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     } else {
         world.locations.daemon_log()
     };
+    let follows = matches.get_flag("follow") && !world.out.json;
+    if follows {
+        world.out.without_pager();
+    }
     let lines = matches.get_one::<usize>("lines").copied().unwrap_or(50);
     let text = match tail(&path, lines) {
         Ok(text) => text,
@@ -63,7 +67,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     } else {
         world.out.text(&text)
     };
-    let follows = matches.get_flag("follow") && !world.out.json && !world.out.is_closed();
+    let follows = follows && !world.out.is_closed();
     if follows { follow(world, &path) } else { exit }
 }
 

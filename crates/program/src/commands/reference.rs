@@ -20,6 +20,8 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("NMEM_DB", "The database file, as the flag --db."),
     ("CLAUDE_CODE_SESSION_ID", "The agent's session; agents set it for the servers they start."),
     ("NO_COLOR", "When set, nothing is coloured."),
+    ("PAGER", "Program for output that is longer than the screen; empty or cat for none."),
+    ("COLUMNS, LINES", "Size of the terminal, if it is not to be asked."),
 ];
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {

@@ -1,0 +1,174 @@
+//! Output on a terminal: tables that fit its width, short ids, the day, and the pager.
+
+use serde_json::json;
+use testkit::Home;
+
+use super::home;
+
+/// Prompts and commands in two projects, in sessions with ids of UUIDs.
+fn furnished() -> Home {
+    let home = home();
+    for (number, project) in ["web-frontend", "payments"].iter().enumerate() {
+        let cwd = home.path(project);
+        std::fs::create_dir_all(&cwd).unwrap();
+        let session = format!("{number}f3c9a52-7d1e-4c02-9b7a-5e0d2f6a8c1{number}");
+        let event = |more: serde_json::Value| {
+            let mut event = json!({ "session_id": session, "cwd": cwd });
+            event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            event
+        };
+        for turn in 0..12 {
+            let prompt = format!("make the checkout button number {turn} narrower on small phones");
+            home.hook("UserPromptSubmit", &event(json!({ "prompt": prompt })));
+            let command = format!(
+                "pnpm vitest run app/components/checkout/CheckoutButtonNumber{turn}.test.tsx --reporter verbose"
+            );
+            let call = json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash",
+                "tool_input": { "command": command }, "tool_response": { "stdout": "ok" } });
+            home.hook("PostToolUse", &event(call));
+        }
+    }
+    home
+}
+
+/// The commands that print lists or long explanations.
+const LISTINGS: [&[&str]; 13] = [
+    &["search", "checkout", "--project", "*", "--limit", "5"],
+    &["recent", "--project", "*", "--limit", "5"],
+    &["sessions", "--project", "*"],
+    &["summaries", "--project", "*"],
+    &["trace", "0f3c9a52"],
+    &["timeline", "4"],
+    &["project", "list"],
+    &["stats"],
+    &["ops"],
+    &["ops", "search"],
+    &["config"],
+    &["agents"],
+    &["today"],
+];
+
+/// @terminal_width
+#[test]
+fn no_line_of_a_list_is_wider_than_the_terminal() {
+    let home = furnished();
+    for columns in [80_usize, 40] {
+        for args in LISTINGS {
+            let run = home.on_terminal(args, u16::try_from(columns).unwrap(), 2_000);
+            assert_eq!(run.code, 0, "{args:?}: {run:?}");
+            // Command lines and addresses stay whole, so that they can be copied.
+            let is_line = |line: &str| line.trim_start().starts_with("rekindle ");
+            for line in plain(&run.stdout).lines().filter(|line| !is_line(line)) {
+                let fits = line.chars().count() <= columns || !line.trim().contains(' ');
+                assert!(fits, "{args:?} at {columns}: {line:?}");
+            }
+        }
+    }
+}
+
+/// @terminal_width
+#[test]
+fn a_pipe_gets_whole_lines_whatever_the_terminal() {
+    let mut home = furnished();
+    home.set("COLUMNS", "40");
+    let piped = home.run(&["search", "checkout", "--project", "*", "--limit", "5"]).ok();
+    assert!(piped.lines().any(|line| line.chars().count() > 100), "{piped}");
+    assert!(piped.starts_with("id "), "{piped}");
+    let shown = home.on_terminal(&["recent", "--project", "*", "--limit", "2"], 200, 2_000);
+    let widest = plain(&shown.stdout).lines().map(|line| line.chars().count()).max();
+    assert!(widest.is_some_and(|widest| widest <= 40), "COLUMNS wins: {shown:?}");
+}
+
+/// @short_ids
+#[test]
+fn tables_show_prefixes_of_session_ids_that_commands_accept() {
+    let home = furnished();
+    let listed = home.run(&["sessions", "--project", "*"]).ok();
+    let ids: Vec<&str> = listed.lines().skip(1).filter_map(|row| row.split(' ').next()).collect();
+    assert_eq!(ids, ["1f3c9a52", "0f3c9a52"], "{listed}");
+    let traced = home.run(&["trace", ids[0]]).ok();
+    assert!(traced.starts_with("1f3c9a52-7d1e-4c02-9b7a-5e0d2f6a8c11 in payments"), "{traced}");
+}
+
+/// @search_columns
+#[test]
+fn columns_of_a_search_are_selected_by_name() {
+    let home = furnished();
+    let search = |columns: &str| {
+        home.run(&["search", "narrower", "--project", "*", "--limit", "1", "--columns", columns])
+    };
+    let shown = search("session,type,text").ok();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["session", "type", "text"]);
+    let row: Vec<&str> = lines[1].split_whitespace().collect();
+    assert!(row[0].ends_with("f3c9a52") && row[1] == "user_prompt", "{shown}");
+    let wrong = search("sesion");
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("Did you mean session?"), "{wrong:?}");
+}
+
+/// @today
+#[test]
+fn the_bare_name_shows_the_day_on_a_terminal_and_help_elsewhere() {
+    let home = furnished();
+    let day = home.on_terminal(&[], 80, 2_000);
+    assert_eq!(day.code, 0, "{day:?}");
+    let text = plain(&day.stdout);
+    assert!(text.starts_with("Today: 2 sessions\n"), "{text}");
+    for part in ["web-frontend", "payments", "make the checkout button number 11", "12 actions"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.contains("\nHealth: no daemon runs"), "{text}");
+    assert!(text.contains("`rekindle --help`"), "{text}");
+    let piped = home.run(&[]);
+    assert_eq!((piped.code, piped.stdout.as_str()), (2, ""));
+    assert!(piped.stderr.starts_with("Local memory and context"), "{piped:?}");
+    let json = home.run(&["today", "--json"]).json();
+    assert_eq!(json["sessions"].as_array().unwrap().len(), 2, "{json}");
+}
+
+/// @today
+#[test]
+fn the_day_of_a_new_user_has_the_first_steps_and_creates_nothing() {
+    let home = home();
+    let day = home.on_terminal(&[], 80, 2_000);
+    assert_eq!(day.code, 0, "{day:?}");
+    assert!(day.stdout.starts_with("Nothing is recorded yet."), "{day:?}");
+    assert!(day.stdout.contains("`rekindle install` connects your agents"), "{day:?}");
+    assert!(!home.locations().database.exists());
+}
+
+/// @pager
+#[test]
+fn output_longer_than_the_screen_goes_through_the_pager() {
+    let mut home = furnished();
+    home.set("PAGER", "sed s/^/paged:/");
+    let recent = ["recent", "--project", "*", "--limit", "30"];
+    let paged = home.on_terminal(&recent, 80, 10);
+    assert!(paged.stdout.lines().all(|line| line.starts_with("paged:")), "{paged:?}");
+    assert_eq!(paged.stderr, "30 records; --before shows older ones\n");
+    let is_direct = |run: testkit::Run| {
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.stdout.contains("paged:"), "{run:?}");
+        run.stdout
+    };
+    is_direct(home.on_terminal(&recent, 80, 500));
+    is_direct(home.on_terminal(&[&recent[..], &["--json"]].concat(), 80, 10));
+    is_direct(home.run(&recent));
+    let whole = is_direct(home.on_terminal(&[&recent[..], &["--no-pager"]].concat(), 80, 10));
+    for pager in ["/does/not/exist", "false", "cat", ""] {
+        home.set("PAGER", pager);
+        assert_eq!(is_direct(home.on_terminal(&recent, 80, 10)), whole, "{pager:?}");
+    }
+    // A user who leaves early has seen enough.
+    home.set("PAGER", "head -n 1");
+    let left = home.on_terminal(&recent, 80, 10);
+    assert_eq!((left.code, left.stdout.lines().count()), (0, 1), "{left:?}");
+}
+
+/// The text without styles.
+fn plain(text: &str) -> String {
+    let mut styled = text.split("\u{1b}[");
+    let first = styled.next().unwrap_or_default().to_owned();
+    styled.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
