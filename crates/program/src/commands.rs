@@ -15,6 +15,7 @@ mod plugin;
 mod port;
 mod record;
 mod reference;
+mod search_path;
 mod serve;
 mod status;
 mod stop;
@@ -28,9 +29,9 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Command};
 use cli::{Output, Selection};
 use contract::Table;
-use model::{Caller, Reply, Request, Road as _, Tier};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::calls;
 use crate::road::CommandRoad;
 use crate::world::World;
 
@@ -143,24 +144,5 @@ fn version_as_json(out: &mut Output) -> u8 {
 fn run_op(world: &mut World, starts_daemon: bool, call: cli::OpCall) -> u8 {
     let mut out = world.out.again();
     let road = CommandRoad::new(world, starts_daemon);
-    cli::run_op(&mut out, &road, person(), call)
-}
-
-/// Calls an operation for a command that prints the result itself.
-fn call(world: &mut World, op: &str, params: Value) -> Reply {
-    CommandRoad::new(world, false).call(request(op, params))
-}
-
-/// A request of our own.
-fn request(op: &str, params: Value) -> Request {
-    Request { call: client::mint(), op: op.to_owned(), params, caller: person() }
-}
-
-/// The caller of every command.
-fn person() -> Caller {
-    Caller {
-        tier: Tier::Person,
-        session: std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty()),
-        situation: client::platform::situation(),
-    }
+    cli::run_op(&mut out, &road, calls::person(), call)
 }

@@ -417,3 +417,47 @@ fn the_version_is_available_as_json() {
     let build = version["build"].as_str().unwrap();
     assert!(build.starts_with(version["version"].as_str().unwrap()), "{version}");
 }
+
+/// @moved_project
+#[test]
+fn a_project_whose_directory_is_gone_is_offered_to_the_repository_of_its_name() {
+    let home = home();
+    let repository = |name: &str| {
+        let root = home.path(name);
+        for part in ["objects", "refs"] {
+            std::fs::create_dir_all(root.join(".git").join(part)).unwrap();
+        }
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        root
+    };
+    let record = |root: &std::path::Path, session: &str| {
+        let event = json!({ "session_id": session, "cwd": root, "prompt": "zebra crossing" });
+        home.hook("UserPromptSubmit", &event);
+        home.run(&["stats"]).ok();
+    };
+    let doctor = |root: &std::path::Path| {
+        let mut command = home.command(["doctor"]);
+        command.current_dir(root);
+        testkit::home::finish(command, b"").stdout
+    };
+    let old = repository("disk/shop");
+    record(&old, "s-1");
+    assert!(!doctor(&old).contains("moved project"));
+    // A copy on another disk: the files are new ones.
+    let new = repository("backup/shop");
+    std::fs::remove_dir_all(&old).unwrap();
+    let said = doctor(&new);
+    let line = format!("rekindle project alias {} {}", old.display(), new.display());
+    assert!(said.contains(&format!("run `{line}`")), "{said}");
+    home.run(&line.split(' ').skip(1).collect::<Vec<_>>()).ok();
+    assert!(!doctor(&new).contains("moved project"));
+    let mut search = home.command(["search", "zebra"]);
+    search.current_dir(&new);
+    assert!(testkit::home::finish(search, b"").stdout.contains("zebra crossing"));
+    // After events of its own the new directory is a project, which is merged.
+    let third = repository("third/shop");
+    record(&third, "s-2");
+    std::fs::remove_dir_all(&new).unwrap();
+    let said = doctor(&third);
+    assert!(said.contains("run `rekindle project merge "), "{said}");
+}

@@ -466,7 +466,7 @@ fn data_is_deleted_only_after_a_confirmation_that_names_its_size() {
     let before = tree(&home);
     let asked = home.run(&["uninstall", "--data"]);
     assert_eq!(asked.code, 1);
-    assert!(asked.stderr.contains(" bytes in ") && asked.stderr.contains("--yes"), "{asked:?}");
+    assert!(asked.stderr.contains(" KiB in ") && asked.stderr.contains("--yes"), "{asked:?}");
     assert_eq!(tree(&home), before);
     let done = home.run(&["uninstall", "--data", "--yes", "--json"]).json();
     assert!(done["data"]["bytes"].as_u64().unwrap() > 0, "{done}");
@@ -487,4 +487,62 @@ fn other_files_in_the_data_directory_are_kept_and_reported() {
     assert!(run.contains("removed   from ") && run.contains(&kept), "{run}");
     let left: Vec<_> = std::fs::read_dir(home.path("data")).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// @path_advice
+#[test]
+fn install_and_doctor_print_the_line_that_puts_the_program_on_path() {
+    let mut home = home();
+    std::fs::create_dir_all(home.path(".claude")).unwrap();
+    for (shell, line) in [
+        ("/bin/bash", ">> ~/.bashrc`"),
+        ("/usr/bin/zsh", ">> ~/.zshrc`"),
+        ("/usr/bin/fish", "`fish_add_path "),
+    ] {
+        home.set("SHELL", shell);
+        let said = home.run(&["install", "claude-code"]).stderr;
+        assert!(said.contains("is not in PATH") && said.contains(line), "{shell}: {said}");
+        let found = home.run(&["doctor"]).stdout;
+        assert!(found.contains("is not on PATH\n") && found.contains(line), "{shell}: {found}");
+    }
+    let program = home.run(&["install", "claude-code", "--json"]).json()["binary"]["path"].take();
+    let program = PathBuf::from(program.as_str().unwrap());
+    home.set("PATH", &format!("/usr/bin:/bin:{}", program.parent().unwrap().display()));
+    assert!(!home.run(&["install", "claude-code"]).stderr.contains("PATH"));
+    assert!(!home.run(&["doctor"]).stdout.contains("PATH"));
+}
+
+/// @what_remains
+#[test]
+fn uninstall_names_the_records_and_the_daemon_that_remain() {
+    let home = home();
+    std::fs::create_dir_all(home.path(".claude")).unwrap();
+    home.run(&["install", "claude-code"]).ok();
+    let mut daemon = home.daemon();
+    let said = home.run(&["uninstall"]).ok();
+    let pid = daemon.pid();
+    assert!(
+        said.contains(&format!("The daemon still runs (pid {pid}); `rekindle stop`")),
+        "{said}"
+    );
+    assert!(said.contains("Your records remain: "), "{said}");
+    assert!(said.contains("`rekindle uninstall --data` deletes them."), "{said}");
+    home.run(&["stop"]).ok();
+    daemon.wait();
+    let said = home.run(&["uninstall", "--data", "--yes"]).ok();
+    assert!(!said.contains("remain") && !said.contains("still runs"), "{said}");
+}
+
+/// @hooks_by_hand
+#[test]
+fn the_hooks_of_the_guide_are_those_that_install_writes() {
+    let home = home();
+    let program = home.run(&["install", "claude-code", "--json"]).json()["binary"]["path"].take();
+    let program = program.as_str().unwrap();
+    let written = read(&home, ".claude/settings.json").replace(program, "rekindle");
+    let written: Value = serde_json::from_str(&written).unwrap();
+    let guide = include_str!("../../../../docs/guides/connect-an-agent.md");
+    let block = guide.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let by_hand: Value = serde_json::from_str(block).unwrap();
+    assert_eq!(by_hand["hooks"], written["hooks"]);
 }

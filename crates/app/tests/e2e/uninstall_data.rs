@@ -45,7 +45,7 @@ fn a_database_named_by_the_user_is_counted_reported_and_removed_with_its_other_f
     assert_eq!(removed(&plan, &database), size, "{plan}");
     assert_eq!(tree(&home), before, "a dry run changes nothing");
     let asked = home.run(&["--db", &named, "uninstall", "--data"]);
-    assert!(asked.stderr.contains(&format!("bytes in {named}, {named}.d")), "{asked:?}");
+    assert!(asked.stderr.contains(&format!("KiB in {named}, {named}.d")), "{asked:?}");
     let done = home.run(&["--db", &named, "uninstall", "--data", "--yes", "--json"]).json();
     assert_eq!((removed(&done, &database), &done["changed"]), (size, &json!(true)));
     assert_eq!(removed(&done, &home.path("mine/x.db.d")).0, 1, "what waited in the spool");

@@ -3,6 +3,7 @@
 pub(super) mod capture;
 mod daemon;
 mod mend;
+mod moved;
 mod places;
 pub(super) mod program;
 mod store;
@@ -85,8 +86,19 @@ fn examine(world: &mut World, daemon: &daemon::DaemonState) -> DoctorReport {
     checks.extend(places::token(&locations, daemon.runs));
     checks.extend(places::disk(&locations.data_dir));
     checks.push(clock(&locations.database, &told));
+    checks.extend(search_path());
     let agents = capture::check_all(world, &told, &mut checks);
     DoctorReport { checks, agents }
+}
+
+/// Checks whether the user's shell finds the program. A program in a build directory is not meant to be found.
+fn search_path() -> Option<Value> {
+    let program = super::install::installed_program()?;
+    let shown = program.to_string_lossy();
+    Some(match super::search_path::advice(&program) {
+        None => check("program", "ok", &shown, ""),
+        Some(advice) => check("program", "warn", &format!("{shown} is not on PATH"), &advice),
+    })
 }
 
 /// Checks for stored times in the future, which would stay the newest until then.

@@ -147,6 +147,16 @@ pub(super) fn program(
     Ok((to.clone(), (!same).then_some(Copy { from: exe, to })))
 }
 
+/// The program that a user starts: this one, or the installed copy if this one is in a build directory.
+pub(super) fn installed_program() -> Option<PathBuf> {
+    let exe = std::env::current_exe().ok()?;
+    if !connect::build_folder(&exe) {
+        return Some(exe);
+    }
+    let copy = Here::find().ok()?.home().join(INSTALLED);
+    copy.is_file().then_some(copy)
+}
+
 /// Completions for the shells that are present, and the man page, at the standard paths.
 fn shell_files(world: &World, home: &Path) -> Vec<ShellFile> {
     let base = |var: &str, below: &str| match std::env::var_os(var).map(PathBuf::from) {
@@ -199,6 +209,7 @@ fn told(
         "changed": !outcome.changes_nothing(),
         "scope": asked.scope.word(),
         "binary": { "path": asked.binary.to_string_lossy(), "done": copy },
+        "path_advice": super::search_path::advice(asked.binary),
         "removed": outcome.removed.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
         "agents": agents.collect::<Vec<_>>(),
         "shell": of("shell"),
@@ -253,6 +264,11 @@ fn pretty(result: &Value) -> String {
 
 /// Notes the steps that remain for the user.
 fn remarks(world: &mut World, result: &Value) {
+    if let Some(advice) = result["path_advice"].as_str() {
+        world
+            .out
+            .note(&format!("note: the program is {}. {advice}", plain(&result["binary"]["path"])));
+    }
     let shell = result["shell"].as_array().into_iter().flatten();
     let zsh =
         shell.map(|file| plain(&file["path"])).find_map(|path| path.strip_suffix("/_rekindle"));

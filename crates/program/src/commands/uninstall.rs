@@ -113,7 +113,16 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         "kept": kept,
         "replaced": replaced,
         "data": removed,
+        "remaining": remaining(world),
     })))
+}
+
+/// Our files and processes that are still there: the records, and the daemon.
+fn remaining(world: &World) -> Value {
+    let data = Data::find(&world.locations);
+    let records = data.has_records().then(|| data.summary());
+    let daemon = server::lock::holder(&world.locations).and_then(|holder| holder.pid);
+    json!({ "data": records, "daemon": daemon })
 }
 
 /// Whether the data may be deleted, after showing its size.
@@ -192,5 +201,12 @@ fn pretty(result: &Value) -> String {
         lines.push(format!("kept      {} (it is not our program any more)", text(path)));
     }
     lines.extend(data::pretty(&result["data"], is_preview));
+    if let Some(pid) = result["remaining"]["daemon"].as_u64() {
+        lines.push(format!("The daemon still runs (pid {pid}); `rekindle stop` ends it."));
+    }
+    if let Some(records) = result["remaining"]["data"].as_str() {
+        let how = "`rekindle uninstall --data` deletes them";
+        lines.push(format!("Your records remain: {records}; {how}."));
+    }
     lines.join("\n")
 }

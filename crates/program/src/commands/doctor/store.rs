@@ -8,8 +8,8 @@ use model::{OpError, Reply, Road as _, limits};
 use serde_json::{Value, json};
 
 use super::places::SpooledEvents;
-use super::{check, since};
-use crate::commands::request;
+use super::{check, moved, since};
+use crate::calls::request;
 use crate::world::{self, World};
 
 /// The answers of the store, as far as it could be read.
@@ -105,7 +105,11 @@ fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> StoreAns
             check("secrets", "warn", &format!("not checked: {}", error.message), "Try again.")
         }
     });
-    checks.extend(ask("list_projects", json!({})).ok().and_then(|listed| roots(&listed)));
+    if let Ok(listed) = ask("list_projects", json!({})) {
+        checks.extend(roots(&listed));
+        let here = std::env::current_dir().ok().and_then(|cwd| git::Facts::at(&cwd));
+        checks.extend(here.and_then(|here| moved::check_here(&listed, &here)));
+    }
     StoreAnswers {
         answered: true,
         events: looked["events"].clone(),

@@ -123,6 +123,11 @@ impl Data {
         self.places.iter().flat_map(|place| &place.things).chain(locks).next().is_none()
     }
 
+    /// Whether there are files other than locks.
+    pub(super) fn has_records(&self) -> bool {
+        self.places.iter().any(|place| place.extent().0 > 0)
+    }
+
     /// Its size and location, for people.
     pub(super) fn summary(&self) -> String {
         let (files, bytes) = self.places.iter().map(DataPlace::extent).fold((0, 0), add);
