@@ -11,7 +11,7 @@ use crate::final_message;
 use crate::guard;
 use crate::json::{self, Json};
 use crate::prompt;
-use crate::table::{AGENTS, Agent, Kind, SYNTHETIC_SOURCES, agent as agent_named};
+use crate::table::{AGENTS, Agent, Kind, SYNTHETIC_SOURCES, Tool, agent as agent_named, any_tool};
 use crate::tool;
 use crate::wire::Wire;
 
@@ -48,7 +48,8 @@ fn extract_once(
         Some(name) => name,
         None => wire.telling(EVENT).ok_or_else(|| wire.lacks(EVENT))?,
     };
-    let (agent, name) = who(agent, name, wire)?;
+    let sender = sender(agent, name, wire)?;
+    let (agent, name) = (sender.agent, sender.event);
     let id_of = |member: &str| wire.id(member).map(|id| guard::id(&id));
     let tool_use_id = wire.id("tool_use_id").map(|id| match agent.fields.several_ids {
         true => guard::id(id.trim_start().lines().next().unwrap_or_default()),
@@ -67,7 +68,7 @@ fn extract_once(
         prompt_id: id_of(agent.fields.prompt_id),
         agent_id: id_of("agent_id"),
         tool_use_id,
-        what: what(agent, name, wire, cwd),
+        what: what(&sender, wire, cwd),
     };
     event.check()?;
     Ok(event)
@@ -78,7 +79,7 @@ fn extract_once(
 pub fn strict(agent: Option<&str>, payload: &Json<'_>) -> Result<(), OpError> {
     let wire = Wire::read(payload)?;
     let name = wire.value(EVENT).and_then(Json::as_str).unwrap_or_default();
-    let (agent, _) = who(agent, name, wire)?;
+    let agent = sender(agent, name, wire)?.agent;
     session(agent, wire)?;
     if cwd(agent, wire).is_none() {
         return Err(wire.lacks(CWD));
@@ -118,32 +119,55 @@ fn cwd<'a>(agent: &Agent, wire: Wire<'a>) -> Option<&'a str> {
     wire.telling(CWD).or_else(root)
 }
 
-/// The agent and the event's name of a payload. An agent that runs the hooks of another agent is recognised
-/// by a member of the payload; the event is then its own of that name or else of the same kind.
-fn who<'a>(
-    named: Option<&str>,
+/// The agent that sent a payload, and its name for the event.
+struct EventSender<'a> {
+    agent: &'static Agent,
     event: &'a str,
-    wire: Wire<'_>,
-) -> Result<(&'static Agent, &'a str), OpError> {
-    let agent = which_agent(named, event, wire)?;
-    let is_guest = |guest: &&Agent| guest.marks.guest.is_some_and(|member| wire.has(member));
-    let Some(guest) = AGENTS.iter().find(is_guest) else { return Ok((agent, event)) };
-    let known = || guest.event_of_kind(agent.event(event)?.kind);
-    match guest.event(event).or_else(known) {
-        Some(own) => Ok((guest, own.name)),
-        None => Ok((guest, event)),
+    /// Whether the payload does not identify the agent, so that [`AGENTS`]' first one with the event is assumed.
+    is_assumed: bool,
+}
+
+impl EventSender<'_> {
+    /// The kind of a tool. The tools of an assumed agent may be those of any other.
+    fn tool(&self, name: &str) -> Tool {
+        match self.agent.tool(name) {
+            Tool::Other if self.is_assumed => any_tool(name),
+            tool => tool,
+        }
     }
 }
 
-/// The agent by its name, else by its event. Among several that have the event, the folder or a member decides:
-/// any agent may begin to send a member of another one, such as `timestamp`.
-fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'static Agent, OpError> {
+/// The agent and the event's name of a payload. An agent that runs the hooks of another agent is recognised
+/// by a member of the payload; the event is then its own of that name or else of the same kind.
+fn sender<'a>(
+    named: Option<&str>,
+    event: &'a str,
+    wire: Wire<'_>,
+) -> Result<EventSender<'a>, OpError> {
+    let (agent, is_assumed) = which_agent(named, event, wire)?;
+    let is_guest = |guest: &&Agent| guest.marks.guest.is_some_and(|member| wire.has(member));
+    let Some(guest) = AGENTS.iter().find(is_guest) else {
+        return Ok(EventSender { agent, event, is_assumed });
+    };
+    let known = || guest.event_of_kind(agent.event(event)?.kind);
+    let event = guest.event(event).or_else(known).map_or(event, |own| own.name);
+    Ok(EventSender { agent: guest, event, is_assumed: false })
+}
+
+/// The agent by its name, else by its event; and whether it is only assumed. Among several that have the event,
+/// the folder or a member decides: any agent may begin to send a member of another one, such as `timestamp`.
+fn which_agent(
+    name: Option<&str>,
+    event: &str,
+    wire: Wire<'_>,
+) -> Result<(&'static Agent, bool), OpError> {
     if let Some(name) = name {
-        return agent_named(name).ok_or_else(|| {
+        let named = agent_named(name).ok_or_else(|| {
             let known: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
             OpError::invalid("agent", "no agent is known by this name")
                 .hint(format!("Use one of: {}.", known.join(", ")))
         });
+        return Ok((named?, false));
     }
     let has_event = |agent: &&Agent| agent.event(event).is_some();
     let is_new = !AGENTS.iter().any(|agent| has_event(&agent));
@@ -153,15 +177,19 @@ fn which_agent(name: Option<&str>, event: &str, wire: Wire<'_>) -> Result<&'stat
         |agent: &&Agent| agent.marks.folder.is_some_and(|folder| transcript.contains(folder));
     let sends = |agent: &&Agent| agent.marks.member.is_some_and(|member| wire.has(member));
     let found = candidates().find(stands_in).or_else(|| candidates().find(sends));
-    Ok(found.or_else(|| candidates().next()).unwrap_or(&AGENTS[0]))
+    let is_assumed = found.is_none() && candidates().count() > 1;
+    Ok((found.or_else(|| candidates().next()).unwrap_or(&AGENTS[0]), is_assumed))
 }
 
-fn what(agent: &Agent, name: &str, wire: Wire<'_>, cwd: Option<&str>) -> Happening {
-    let Some(event) = agent.event(name) else { return Happening::Other };
+fn what(sender: &EventSender<'_>, wire: Wire<'_>, cwd: Option<&str>) -> Happening {
+    let agent = sender.agent;
+    let Some(event) = agent.event(sender.event) else { return Happening::Other };
     // Of a tool without a name it is not known what it did.
     let of_tool = |drawn: fn(&tool::Call<'_>) -> Happening| {
         // Calls of our own tools only show that the session is alive: the records they return are stored already.
-        let call = tool::Call::read(agent, event, wire, cwd).filter(|call| !call.is_ours());
+        let kind = |name: &str| sender.tool(name);
+        let call =
+            tool::Call::read((agent, &kind), event, wire, cwd).filter(|call| !call.is_ours());
         call.map_or(Happening::Other, |call| drawn(&call))
     };
     match event.kind {

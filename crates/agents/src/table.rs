@@ -139,6 +139,12 @@ pub fn kind(event: &str) -> Kind {
     AGENTS.iter().find_map(|agent| agent.event(event)).map_or(Kind::Other, |event| event.kind)
 }
 
+/// The kind of the tool of this name, in the first agent that lists it.
+pub(crate) fn any_tool(name: &str) -> Tool {
+    let mut tools = AGENTS.iter().flat_map(|agent| agent.tools);
+    tools.find(|(known, _)| *known == name).map_or(Tool::Other, |(_, tool)| *tool)
+}
+
 impl Agent {
     pub fn event(&self, name: &str) -> Option<&'static Event> {
         self.events.iter().find(|event| event.name == name)

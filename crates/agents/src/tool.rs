@@ -93,9 +93,9 @@ struct Draft {
 }
 
 impl<'a> Call<'a> {
-    /// `None` if the tool has no name.
+    /// Reads a call of `agent`; `kind_of` maps the names of tools. `None` if the tool has no name.
     pub(crate) fn read(
-        agent: &'a Agent,
+        (agent, kind_of): (&'a Agent, &dyn Fn(&str) -> Tool),
         event: &Event,
         wire: Wire<'a>,
         cwd: Option<&'a str>,
@@ -105,9 +105,9 @@ impl<'a> Call<'a> {
         let Some(tool) = event.stands_for else {
             let name = named?;
             let bare = wire.value("tool_input").filter(|input| input.as_object().is_none());
-            return Some(call(name, agent.tool(name), wire.object("tool_input"), bare));
+            return Some(call(name, kind_of(name), wire.object("tool_input"), bare));
         };
-        Some(call(named.unwrap_or(tool), agent.tool(tool), wire.as_input(), None))
+        Some(call(named.unwrap_or(tool), kind_of(tool), wire.as_input(), None))
     }
 
     /// The tool's response, parsed if the agent sends it as JSON inside a text.

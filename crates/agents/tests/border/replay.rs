@@ -4,7 +4,7 @@ use agents::AGENTS;
 use expect_test::expect_file;
 use model::hook::{Happening, HookEvent};
 use model::wire::CallId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const CAPTURED: &str = include_str!("../../testdata/hooks.jsonl");
 
@@ -77,6 +77,32 @@ fn an_agent_and_an_event_that_are_not_named_are_recognised() {
         let recognised = extract(None, None, &bare).agent;
         let shared = ["SessionStart", "SessionEnd"].contains(&event.as_str());
         assert!(recognised == client || shared && client == "codex", "{client} {event}");
+    }
+}
+
+/// @capture_recognised
+#[test]
+fn the_tools_of_an_unidentified_agent_are_those_of_any_agent() {
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-a\n+b\n*** End Patch";
+    for (tool, input, expected) in [
+        ("shell", json!({"command": ["make", "all"]}), "command"),
+        ("run_shell_command", json!({"command": "make all"}), "command"),
+        ("apply_patch", json!({"input": patch}), "file_edit"),
+        (
+            "replace",
+            json!({"file_path": "a.rs", "old_string": "a", "new_string": "b"}),
+            "file_edit",
+        ),
+        ("mcp__db__query", json!({}), "mcp_call"),
+        ("frobnicate", json!({}), "tool_other"),
+    ] {
+        let payload = json!({"session_id": "s-1", "cwd": "/w", "hook_event_name": "PostToolUse",
+            "tool_name": tool, "tool_input": input, "tool_response": "done"});
+        let kind = |agent| super::tool_of(extract(agent, None, &payload)).obs_type.word();
+        assert_eq!(kind(None), expected, "{tool}");
+        if tool != "mcp__db__query" {
+            assert_eq!(kind(Some("claude-code")), "tool_other", "a named agent has no {tool}");
+        }
     }
 }
 
