@@ -9,6 +9,7 @@ use model::limits;
 use serde_json::{Map, Value};
 use text::secrets::{
     KnownValues, Profile, Redacted, find, redact, redact_json, redact_place, redacted_rules,
+    redacted_rules_json,
 };
 
 use crate::digest;
@@ -74,34 +75,19 @@ fn is_redacted(event: &HookEvent) -> bool {
 }
 
 /// The rules that matched in the texts of a tool use.
-fn rules(tool: &ToolUse) -> BTreeSet<String> {
-    let mut rules = BTreeSet::new();
+fn rules(tool: &ToolUse) -> BTreeSet<&str> {
     let texts = [Some(&tool.content), tool.file_path.as_ref(), tool.command.as_ref()];
-    texts.into_iter().flatten().for_each(|text| rules_in(text, &mut rules));
-    rules_in_json(&tool.metadata, &mut rules);
-    rules
-}
-
-fn rules_in(text: &str, rules: &mut BTreeSet<String>) {
-    rules.extend(redacted_rules(text).into_iter().map(str::to_owned));
-}
-
-fn rules_in_json(value: &Value, rules: &mut BTreeSet<String>) {
-    match value {
-        Value::String(text) => rules_in(text, rules),
-        Value::Array(items) => items.iter().for_each(|item| rules_in_json(item, rules)),
-        Value::Object(members) => members.values().for_each(|value| rules_in_json(value, rules)),
-        _ => {}
-    }
+    let in_texts = texts.into_iter().flatten().flat_map(|text| redacted_rules(text));
+    in_texts.chain(redacted_rules_json(&tool.metadata)).collect()
 }
 
 /// Adds the list of matched rules to the metadata of a tool use.
 pub(crate) fn with_rules(mut tool: ToolUse) -> ToolUse {
-    let rules = rules(&tool);
-    if !rules.is_empty()
+    let rules: Value = rules(&tool).into_iter().collect();
+    if rules.as_array().is_some_and(|rules| !rules.is_empty())
         && let Value::Object(mut members) = tool.metadata.clone().into_inner()
     {
-        members.insert("redacted".into(), rules.into_iter().collect());
+        members.insert("redacted".into(), rules);
         tool.metadata = self::members(members);
     }
     tool

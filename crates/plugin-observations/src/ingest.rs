@@ -11,7 +11,7 @@ use store::observations::{self, NewObservation};
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen};
 use store::{Tx, receipts, retention};
-use text::secrets::{Profile, Redacted, redact, redact_json, redact_place, redacted_rules};
+use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 
 use crate::run_place;
 use crate::settings::Settings;
@@ -139,15 +139,7 @@ fn prompted(
 }
 
 fn answered(tx: &Tx<'_>, event: &HookEvent, seen: Seen, answer: &Answer) -> Result<(), OpError> {
-    let mut metadata = serde_json::Map::new();
-    if answer.failed {
-        metadata.insert("failed".into(), true.into());
-    }
-    let rules = redacted_rules(&answer.text);
-    if !rules.is_empty() {
-        metadata.insert("redacted".into(), rules.into_iter().collect());
-    }
-    let metadata = (!metadata.is_empty()).then(|| redact_json(metadata.into(), Profile::Strict));
+    let metadata = answer.failed.then(|| redact_json(json!({ "failed": true }), Profile::Strict));
     let new = NewObservation {
         session: seen.id,
         project: seen.project,

@@ -269,6 +269,16 @@ pub fn redacted_rules(text: &str) -> BTreeSet<&str> {
     rules.map(|(rule, _)| rule).filter(is_rule).collect()
 }
 
+/// The names of the rules whose redactions the texts of a JSON value contain, each once and in order.
+pub fn redacted_rules_json(value: &Value) -> BTreeSet<&str> {
+    match value {
+        Value::String(text) => redacted_rules(text),
+        Value::Array(items) => items.iter().flat_map(redacted_rules_json).collect(),
+        Value::Object(members) => members.values().flat_map(redacted_rules_json).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
 /// The value for a person's eyes: its ends, or nothing of it if it is short.
 pub fn mask(value: &str) -> String {
     let chars: Vec<char> = value.chars().collect();

@@ -7,7 +7,7 @@ use model::{OpError, limits};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use serde_json::{Map, Value};
-use text::secrets::redacted_rules;
+use text::secrets::{redacted_rules, redacted_rules_json};
 
 use crate::cells::{Cells as _, Watched};
 use crate::recent::{self, RecentQuery, Taken};
@@ -167,11 +167,7 @@ fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     if let Some(own) = prompt.agent_prompt_id {
         metadata.insert("agent_prompt_id".into(), own.into());
     }
-    let rules = redacted_rules(&prompt.content);
-    if !rules.is_empty() {
-        metadata.insert("redacted".into(), rules.into_iter().collect());
-    }
-    Ok(Some(Observation {
+    Ok(Some(with_rules(Observation {
         id,
         timestamp: prompt.at.div_euclid(1000),
         session_id: prompt.session_id,
@@ -189,7 +185,7 @@ fn prompt(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         damaged: prompt.damaged,
         at_ms: prompt.at,
         project_row: prompt.project_id,
-    }))
+    })))
 }
 
 /// A session's summary as an observation of the whole session.
@@ -197,7 +193,7 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     let Some(session) = sessions::by_id(rx, id)? else { return Ok(None) };
     let Some(summary) = session.summary else { return Ok(None) };
     let damaged = summary.is_damaged();
-    Ok(Some(Observation {
+    Ok(Some(with_rules(Observation {
         id,
         timestamp: session.last_at.div_euclid(1000),
         session_id: session.session_id,
@@ -215,7 +211,7 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         damaged,
         at_ms: session.last_at,
         project_row: session.project_id,
-    }))
+    })))
 }
 
 /// The first later run of a command in its session that worked; none if there is none. A run with an unknown
@@ -465,7 +461,28 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
         found.damaged = true;
         found.content = own.marked(found.content);
     }
-    Ok(found)
+    Ok(with_rules(found))
+}
+
+/// Lists the rules of the secret guard whose redactions the record contains, in `metadata.redacted`. They are read
+/// from the texts, because a scrub and a summary change these later. Capture stores the rules of a command whose
+/// record has only a part.
+fn with_rules(mut record: Observation) -> Observation {
+    let path = record.file_path.as_deref().unwrap_or_default();
+    let mut rules = redacted_rules(&record.content);
+    rules.extend(redacted_rules(path));
+    rules.extend(record.metadata.iter().flat_map(redacted_rules_json));
+    if rules.is_empty() {
+        return record;
+    }
+    let stored = record.metadata.as_ref().and_then(|metadata| metadata.get("redacted")?.as_array());
+    rules.extend(stored.into_iter().flatten().filter_map(Value::as_str));
+    let rules: Value = rules.into_iter().collect();
+    let metadata = record.metadata.get_or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(members) = metadata {
+        members.insert("redacted".into(), rules);
+    }
+    record
 }
 
 /// The kind in this column.

@@ -58,6 +58,28 @@ fn a_scrub_takes_secrets_out_of_every_place_and_every_file() {
     assert_eq!(world.found(json!({ "query": "walrus" })), ["walrus"]);
 }
 
+/// @capture_secrets
+#[test]
+fn every_kind_of_scrubbed_record_lists_the_rules_that_matched() {
+    let world = leaked();
+    world.ask("scrub", json!({}));
+    let all: Vec<i64> = (1..=10).collect();
+    let records = world.ask("get_observations", json!({ "ids": all }))["results"].take();
+    let mut kinds: Vec<&str> = Vec::new();
+    for record in records.as_array().unwrap() {
+        let (mut rest, kind) = (record.clone(), record["obs_type"].as_str().unwrap());
+        let rules = rest["metadata"]["redacted"].take();
+        match rest.to_string().contains("[redacted:entropy]") {
+            true => assert_eq!(rules, json!(["entropy"]), "{record}"),
+            false => assert_eq!(rules, json!(null), "{record}"),
+        }
+        kinds.extend(Some(kind).filter(|_| !rules.is_null()));
+    }
+    for kind in ["user_prompt", "file_edit", "session_summary"] {
+        assert!(kinds.contains(&kind), "{kind}: {records}");
+    }
+}
+
 /// @scrub_twice
 #[test]
 fn scrubbing_twice_finds_nothing_the_second_time() {
