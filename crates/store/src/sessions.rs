@@ -330,12 +330,14 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     let intent = prompts::intent(tx, id)?;
     let mut summary = Summary::new(intent.as_deref().unwrap_or_default());
     let counts = observations::draw(tx, id, &mut summary)?;
-    if let Some(session) = by_id(tx, id)? {
-        summary.next_steps = open_ends::of_session(tx, &session)?.next_steps();
+    let session = by_id(tx, id)?;
+    if let Some(session) = &session {
+        summary.next_steps = open_ends::of_session(tx, session)?.next_steps();
     }
-    // A session without prompts and actions has no summary.
-    let anything = intent.is_some() || !counts.is_empty();
-    let summary = anything.then(|| summary.finished());
+    // A session without prompts and actions has no summary. That of the marks would only repeat the marks.
+    let has_actions = intent.is_some() || !counts.is_empty();
+    let is_conversation = session.is_none_or(|session| session.agent != OF_MARKS);
+    let summary = (has_actions && is_conversation).then(|| summary.finished());
     let signature = json(&counts)?;
     set_summary(tx, id, summary.as_ref())?;
     const SIGN: &str = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";

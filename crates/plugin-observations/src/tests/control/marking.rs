@@ -122,7 +122,16 @@ fn the_session_of_marks_is_not_listed_among_conversations() {
             listed[list].as_array().unwrap().iter().map(|one| &one["session_id"]).collect();
         assert_eq!(names, ["s-1"], "{op}");
     }
-    assert_eq!(world.found(json!({ "query": "cache" }))[0], "the cache lies");
+}
+
+/// @mark_is_no_conversation
+#[test]
+fn a_mark_outside_a_session_is_the_only_record_with_its_text() {
+    let world = World::new();
+    let marked = mark(&world, None, WEB, json!({ "text": "the cache lies" }));
+    assert_eq!(world.found(json!({ "query": "cache" })), ["the cache lies"]);
+    let trace = world.ask("session_trace", json!({ "session_id": marked["session_id"] }));
+    assert_eq!(trace["summary"], json!(null), "{trace}");
 }
 
 /// @mark_is_guarded
