@@ -7,10 +7,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use client::road::{EnvWishes, asks_on};
-use mcp::{Notified, Notifying, Peer};
+use mcp::{McpServer, Notified, Notifying, Peer};
 use model::locations::Locations;
 use model::wire::{Answer, Build, Envelope, Hello};
 use model::{CallId, Caller, Code, OpError, Tier, limits};
+use runtime::Runtime;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -23,8 +24,11 @@ use crate::primary::{DaemonOptions, EndReason, Primary};
 use crate::rpc::{self, RpcFrame};
 use crate::socket::{read_line, too_large};
 
+/// Methods that can be answered without the PRIMARY, because their result depends only on this build.
+const HANDSHAKE: [&str; 3] = ["initialize", "ping", "tools/list"];
+
 /// The configuration of a stdio server.
-pub struct Stdio<O> {
+pub struct Stdio<O, L> {
     pub locations: Locations,
     pub options: DaemonOptions,
     /// The toolsets that its client sees.
@@ -35,6 +39,17 @@ pub struct Stdio<O> {
     pub asked_to_leave: bool,
     /// Opens the runtime, should this process become PRIMARY.
     pub open: O,
+    /// Opens the runtime read-only, beside a PRIMARY that hangs.
+    pub open_read_only: L,
+    /// Answers the handshake while the PRIMARY hangs.
+    pub beside: Beside,
+}
+
+/// Whether the PRIMARY hung at the last attempt to reach it, and the server that answers the handshake meanwhile.
+#[derive(Default)]
+pub struct Beside {
+    hangs: bool,
+    server: Option<McpServer>,
 }
 
 /// The PRIMARY that answers our client's lines: this process, or another one.
@@ -43,7 +58,11 @@ enum Backend {
     Remote(Remote),
 }
 
-impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
+impl<O, L> Stdio<O, L>
+where
+    O: FnMut() -> Result<Runtime, OpError>,
+    L: FnMut() -> Result<Runtime, OpError>,
+{
     /// Serves until stdin ends or a signal arrives. Fails if there is no PRIMARY at the start and this process cannot
     /// be it.
     pub async fn run(mut self) -> Result<(), OpError> {
@@ -129,10 +148,15 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             // The backend stays in its place during the call, because a signal may cancel the wait at any time.
             let current = match backend {
                 Some(current) => current,
-                None => match self.acquire().await {
-                    Ok(acquired) => backend.insert(acquired),
-                    Err(error) => return failure(line, &error),
-                },
+                None => {
+                    if let Some(answer) = self.answer_beside(client, line, call).await {
+                        return answer;
+                    }
+                    match self.acquire().await {
+                        Ok(acquired) => backend.insert(acquired),
+                        Err(error) => return failure(line, &error),
+                    }
+                }
             };
             let broken = match client.ask(current, &self.locations, line, (call, &notify)).await {
                 Ok(reply) => return reply,
@@ -153,8 +177,37 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
         }
     }
 
-    /// Finds the PRIMARY, or becomes it.
+    /// Answers a line of the handshake while the PRIMARY hangs: an agent whose `initialize` fails does not use the
+    /// server for the rest of its session. `None` if the line needs the PRIMARY.
+    async fn answer_beside(
+        &mut self,
+        client: &mut StdioClient,
+        line: &[u8],
+        call: CallId,
+    ) -> Option<Option<String>> {
+        if !self.beside.hangs || !is_handshake(line) {
+            return None;
+        }
+        let server = match &mut self.beside.server {
+            Some(server) => server,
+            none => none.insert(McpServer::new((self.open_read_only)().ok()?)),
+        };
+        let answer = server.line(line, client.peer(call, None)).await;
+        client.revision = answer.revision.or(client.revision.take());
+        Some(answer.line)
+    }
+
+    /// Finds the PRIMARY, or becomes it, and notes whether it hangs.
     async fn acquire(&mut self) -> Result<Backend, OpError> {
+        let acquired = self.find_or_become().await;
+        match &acquired {
+            Ok(_) => self.beside = Beside::default(),
+            Err(error) => self.beside.hangs = error.code == Code::Timeout,
+        }
+        acquired
+    }
+
+    async fn find_or_become(&mut self) -> Result<Backend, OpError> {
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
             if let Some(lock) = Lock::try_take(&self.locations)? {
@@ -183,6 +236,12 @@ impl<O: FnMut() -> Result<runtime::Runtime, OpError>> Stdio<O> {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
+}
+
+/// Whether a line belongs to the handshake. Notifications count too: none of ours has an effect.
+fn is_handshake(line: &[u8]) -> bool {
+    let Ok(RpcFrame::One(request)) = rpc::parse(line) else { return false };
+    request.id.is_none() || request.method().is_some_and(|method| HANDSHAKE.contains(&method))
 }
 
 fn hangs() -> OpError {
@@ -258,6 +317,20 @@ struct StdioClient {
 }
 
 impl StdioClient {
+    fn caller(&self) -> Caller {
+        Caller {
+            tier: Tier::Agent,
+            session: self.session.clone(),
+            situation: client::platform::situation(),
+        }
+    }
+
+    /// Our client as the sender of a line that this process answers.
+    fn peer(&self, call: CallId, notify: Option<mpsc::Sender<String>>) -> Peer {
+        let (revision, tools) = (self.revision.clone(), self.tools.clone());
+        Peer { caller: self.caller(), call, revision, tools, notify }
+    }
+
     /// Sends one line to the current PRIMARY.
     async fn ask(
         &mut self,
@@ -266,24 +339,17 @@ impl StdioClient {
         line: &[u8],
         (call, notify): (CallId, &Option<mpsc::Sender<String>>),
     ) -> Result<Option<String>, Broken> {
-        let mut caller = Caller {
-            tier: Tier::Agent,
-            session: self.session.clone(),
-            situation: client::platform::situation(),
-        };
         let (reply, revision) = match backend {
             Backend::Local(primary) => {
-                caller.situation.env = client::platform::environment(&primary.asks_env());
-                let (revision, tools) = (self.revision.clone(), self.tools.clone());
-                let notify = notify.clone();
-                let from = Peer { caller, call, revision, tools, notify };
+                let mut from = self.peer(call, notify.clone());
+                from.caller.situation.env = client::platform::environment(&primary.asks_env());
                 let answer = primary.line(line, from).await;
                 (answer.line, answer.revision)
             }
             Backend::Remote(remote) => {
                 let mut envelope = Envelope {
                     call,
-                    caller,
+                    caller: self.caller(),
                     db: Some(locations.database.to_string_lossy().into_owned()),
                     revision: self.revision.clone(),
                     tools: Some(self.tools.clone()),
@@ -378,13 +444,15 @@ impl Remote {
         }
         let mut text = frame.to_string();
         text.push('\n');
+        let deadline =
+            if mcp.is_some() { limits::FORWARD_DEADLINE } else { limits::HELLO_DEADLINE };
         loop {
             let mut line = Vec::new();
             let round = async {
                 self.writer.write_all(std::mem::take(&mut text).as_bytes()).await?;
                 read_line(&mut self.reader, &mut line).await
             };
-            match tokio::time::timeout(limits::FORWARD_DEADLINE, round).await {
+            match tokio::time::timeout(deadline, round).await {
                 Err(_) => return Err(Broken::Hangs),
                 Ok(Ok(true)) => {}
                 Ok(Ok(false) | Err(_)) => return Err(Broken::Lost),

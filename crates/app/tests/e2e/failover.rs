@@ -184,15 +184,19 @@ fn a_suspended_primary_gives_errors_in_bounded_time_and_loses_nothing() {
 
 /// @a_hanging_primary_is_an_error_in_time
 #[test]
-fn a_server_started_beside_a_suspended_primary_answers_and_continues_with_it() {
+fn a_server_started_beside_a_suspended_primary_initializes_in_time_and_continues_with_it() {
     let home = home();
     let daemon = home.daemon();
     signal(daemon.pid(), "STOP");
+    let started = Instant::now();
     let mut newcomer = home.serve();
-    let reply = newcomer.request("ping", &json!({}));
-    assert_eq!(reply["error"]["code"], 50401, "{reply}");
-    signal(daemon.pid(), "CONT");
     newcomer.initialize("2025-06-18");
+    let tools = newcomer.request("tools/list", &json!({}));
+    assert!(tools["result"]["tools"].is_array(), "{tools}");
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let error = newcomer.call("get_hint", &name("build")).unwrap_err();
+    assert_eq!(error["code"], 50401, "{error}");
+    signal(daemon.pid(), "CONT");
     newcomer.call("set_hint", &hint("build")).unwrap();
     assert_eq!(home.pid(), daemon.pid());
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use server::lock::Lock;
 use server::platform::{self, EndSignals};
 use server::primary::{DaemonMode, DaemonOptions, Primary};
-use server::stdio::Stdio;
+use server::stdio::{Beside, Stdio};
 
 use crate::road;
 use crate::world::{self, World};
@@ -176,6 +176,7 @@ fn tools(world: &World, matches: &ArgMatches) -> Result<String, OpError> {
 fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     let locations = world.locations.clone();
     let config = world.config()?;
+    let (beside, settings) = (locations.clone(), config.clone());
     let stdio = Stdio {
         locations: locations.clone(),
         options: options(world, matches, DaemonMode::Stdio)?,
@@ -187,6 +188,8 @@ fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
             log_panics(&runtime);
             Ok(runtime)
         },
+        open_read_only: move || world::look(&beside, settings.clone()),
+        beside: Beside::default(),
     };
     let tokio = tokio_runtime()?;
     let done = tokio.block_on(stdio.run());
