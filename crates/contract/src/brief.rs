@@ -1,6 +1,6 @@
 //! Results in the short form for models: without null members, and with times as RFC 3339.
 
-use model::time::rfc3339;
+use model::time::rfc3339_seconds;
 use serde_json::{Map, Value};
 
 /// Shortens a result for a model, given the parameters of the call.
@@ -19,7 +19,7 @@ fn shorten(members: &mut Map<String, Value>) {
     members.retain(|_, value| !value.is_null());
     for (name, value) in members.iter_mut() {
         match value.as_i64().filter(|_| is_time(name)) {
-            Some(seconds) => *value = seconds_shown(seconds).into(),
+            Some(seconds) => *value = rfc3339_seconds(seconds.saturating_mul(1000)).into(),
             None => plain(&Value::Null, value),
         }
     }
@@ -28,12 +28,6 @@ fn shorten(members: &mut Map<String, Value>) {
 /// Whether a member of this name is a time. Results have times in seconds since 1970.
 fn is_time(name: &str) -> bool {
     name == "at" || name.ends_with("_at") || name.ends_with("timestamp")
-}
-
-/// `2026-01-31T14:05:09Z`.
-fn seconds_shown(seconds: i64) -> String {
-    let text = rfc3339(seconds.saturating_mul(1000));
-    format!("{}Z", text.split('.').next().unwrap_or(&text))
 }
 
 #[cfg(test)]

@@ -214,20 +214,33 @@ impl Summary {
 
     /// The text of the summary for display.
     pub fn told(&self) -> String {
-        self.lines(&self.outcome)
+        self.text_with(self.details())
     }
 
     /// The text of the summary for search, without the outcome: search finds that in the answer itself, which would
     /// be a second hit with equal words.
     pub fn text(&self) -> String {
-        self.lines("")
+        self.text_with(self.lists())
     }
 
-    fn lines(&self, outcome: &str) -> String {
+    fn text_with(&self, details: Vec<String>) -> String {
         let mut lines = vec![self.intent.clone()];
-        if !outcome.is_empty() {
-            lines.push(format!("outcome: {outcome}"));
-        }
+        lines.extend(details);
+        lines.retain(|line| !line.is_empty());
+        lines.join("\n")
+    }
+
+    /// The lines of the summary below the intent.
+    pub fn details(&self) -> Vec<String> {
+        let outcome = Some(&self.outcome).filter(|outcome| !outcome.is_empty());
+        outcome
+            .map(|outcome| format!("outcome: {outcome}"))
+            .into_iter()
+            .chain(self.lists())
+            .collect()
+    }
+
+    fn lists(&self) -> Vec<String> {
         let lists = [
             ("completed", &self.completed),
             ("edited", &self.files_edited),
@@ -235,11 +248,10 @@ impl Summary {
             ("learned", &self.learned),
             ("next", &self.next_steps),
         ];
-        for (title, list) in lists {
-            lines.extend(list.iter().map(|line| format!("{title}: {line}")));
-        }
-        lines.retain(|line| !line.is_empty());
-        lines.join("\n")
+        let lines = lists
+            .into_iter()
+            .flat_map(|(title, list)| list.iter().map(move |line| format!("{title}: {line}")));
+        lines.collect()
     }
 }
 

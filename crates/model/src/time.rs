@@ -10,6 +10,12 @@ pub fn rfc3339(at_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
+/// `2026-11-15T05:18:43Z` for milliseconds since 1970.
+pub fn rfc3339_seconds(at_ms: i64) -> String {
+    let text = rfc3339(at_ms);
+    format!("{}Z", text.split('.').next().unwrap_or(&text))
+}
+
 /// Milliseconds since 1970 for an RFC 3339 time; one without a zone is UTC.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();

@@ -6,6 +6,7 @@ use model::entry::{Entry, EntryLine, EntryPath};
 use model::limits;
 use model::observation::Observation;
 use model::session::Session;
+use model::time::rfc3339_seconds;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::recent::{self, RecentQuery, Taken};
@@ -29,7 +30,7 @@ impl Scheme for ObsScheme {
     }
 
     fn summary(&self) -> &'static str {
-        "What an agent did once, what it was told, or the summary of a session"
+        "An action of an agent, a prompt, an answer or the summary of a session"
     }
 
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
@@ -95,7 +96,7 @@ impl Scheme for SessionScheme {
     }
 
     fn summary(&self) -> &'static str {
-        "A conversation with an agent: what it was about and what came of it"
+        "A conversation with an agent: its intent, its outcome, its place and times"
     }
 
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
@@ -117,10 +118,7 @@ impl Scheme for SessionScheme {
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let name = path.segments.join("/");
         let session = cx.store.read(|rx| sessions::find(rx, &name))?;
-        let body = match &session.summary {
-            Some(summary) => summary.told(),
-            None => intent(&session),
-        };
+        let body = session_text(&session);
         let mut attributes = members(&session)?;
         // Numbers of rows mean nothing outside of the store.
         for inner in ["id", "project_id", "parent"] {
@@ -197,6 +195,25 @@ fn last_sessions(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
         format!("{path} {}", intent(&session))
     };
     Ok(found.into_iter().map(line).collect())
+}
+
+/// The text of a session: its intent, a line for each fact about it, and the rest of its summary.
+fn session_text(session: &Session) -> String {
+    let mut lines = vec![intent(session)];
+    lines.push(format!("session: {}", session.session_id));
+    lines.push(format!("agent: {}", session.agent));
+    lines.push(format!("project: {}", session.project));
+    lines.extend(session.root.as_ref().map(|root| format!("directory: {root}")));
+    lines.push(format!("state: {}", session.state.word()));
+    lines.push(format!("started: {}", rfc3339_seconds(session.started_at)));
+    lines.push(match session.ended_at {
+        Some(at) => format!("ended: {}", rfc3339_seconds(at)),
+        None => format!("last event: {}", rfc3339_seconds(session.last_at)),
+    });
+    if let Some(summary) = &session.summary {
+        lines.extend(summary.details());
+    }
+    lines.join("\n")
 }
 
 /// The intent of a session as one line, or its agent and project if it has none.

@@ -49,6 +49,31 @@ fn a_session_is_read_by_the_agents_id_whatever_it_looks_like() {
 
 /// @read_entries
 #[test]
+fn a_session_is_read_with_its_place_its_times_and_its_summary() {
+    let world = world();
+    let body = |path: &str| read(&world, path)["body"].as_str().unwrap().to_owned();
+    let named = |body: &str| -> Vec<String> {
+        let lines = body.lines().skip(1);
+        lines.map(|line| line.split(": ").next().unwrap().to_owned()).collect()
+    };
+    let idle = body("session://s-1%2Fx");
+    assert_eq!(
+        named(&idle),
+        ["session", "agent", "project", "directory", "state", "started", "last event", "edited"],
+        "{idle}"
+    );
+    for line in ["agent: claude-code", "project: web", "directory: /nowhere/web", "state: idle"] {
+        assert!(idle.lines().any(|has| has == line), "{line}: {idle}");
+    }
+    let started = idle.lines().find_map(|line| line.strip_prefix("started: ")).unwrap();
+    assert!(started.len() == 20 && started.ends_with('Z'), "{started}");
+    let without_summary = body("session://s-2");
+    assert_eq!(without_summary.lines().next(), Some("claude-code in api"));
+    assert!(without_summary.lines().count() > 5, "{without_summary}");
+}
+
+/// @read_entries
+#[test]
 fn a_project_is_read_by_its_key_and_the_path_that_lists_it_leads_there() {
     let world = world();
     let listed = world.ask("list_resources", json!({}));
