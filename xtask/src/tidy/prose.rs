@@ -19,6 +19,9 @@ const WORDS_MIN: usize = 3;
 /// Hits that a failure lists.
 const LISTED: usize = 20;
 
+/// The tools as agents read them. They are generated from comments and strings, but have a ceiling of their own.
+const TOOLS: &str = "docs/reference/mcp-tools.json";
+
 /// Files that quote hard sentences, are generated from checked text, or are data.
 const EXCEPTIONS: [&str; 8] = [
     "docs/style.md",
@@ -88,10 +91,12 @@ enum Area {
     Docs,
     Strings,
     Tests,
+    /// Descriptions of MCP tools and their parameters.
+    Tools,
 }
 
 impl Area {
-    const ALL: [Area; 4] = [Area::Comments, Area::Docs, Area::Strings, Area::Tests];
+    const ALL: [Area; 5] = [Area::Comments, Area::Docs, Area::Strings, Area::Tests, Area::Tools];
 
     fn name(self) -> &'static str {
         match self {
@@ -99,6 +104,7 @@ impl Area {
             Area::Docs => "docs",
             Area::Strings => "strings",
             Area::Tests => "tests",
+            Area::Tools => "tools",
         }
     }
 }
@@ -164,6 +170,7 @@ pub(crate) fn list(project: &Project, prefix: &str) -> Result<()> {
 fn find(files: &[TextFile]) -> Vec<Hard> {
     let checked = |file: &&TextFile| !EXCEPTIONS.iter().any(|part| file.path.contains(part));
     let mut found = Vec::new();
+    files.iter().filter(|file| file.path == TOOLS).for_each(|file| descriptions(file, &mut found));
     for file in files.iter().filter(checked) {
         if is_our_rust(&file.path) {
             comments(file, &mut found);
@@ -214,6 +221,16 @@ fn literals(file: &TextFile, found: &mut Vec<Hard>) {
         for (index, line) in inside.split('\n').enumerate() {
             block.push(token.line + index, line.trim_end_matches('\\'));
         }
+        block.end(found);
+    }
+}
+
+/// Checks the descriptions in the list of MCP tools, which has one member per line.
+fn descriptions(file: &TextFile, found: &mut Vec<Hard>) {
+    for (index, line) in file.text.lines().enumerate() {
+        let Some(text) = line.trim_start().strip_prefix("\"description\": ") else { continue };
+        let mut block = Block::new(Area::Tools, &file.path);
+        block.push(index + 1, text.trim_end_matches(',').trim_matches('"'));
         block.end(found);
     }
 }
@@ -375,8 +392,15 @@ mod tests {
     }
 
     #[test]
+    fn descriptions_of_tools_are_checked() {
+        let text = "[\n  {\n    \"description\": \"Search records. Whatever is there.\",\n    \"enum\": [\"what it is called\"]\n  }\n]\n";
+        assert_eq!(hard_lines(TOOLS, text), [("tools", 3)]);
+        assert_eq!(hard_lines("docs/reference/other.json", text), []);
+    }
+
+    #[test]
     fn a_count_above_its_ceiling_is_a_problem_and_one_far_below_is_noted() {
-        let text = "comments = 0\ndocs = 50\nstrings = 0\ntests = 0\n";
+        let text = "comments = 0\ndocs = 50\nstrings = 0\ntests = 0\ntools = 0\n";
         let files = [file(CEILINGS, text), file("crates/x/src/lib.rs", "// Whatever is there.\n")];
         let mut problems = Vec::new();
         assert_eq!(check(&files, &mut problems), ["xtask/prose.toml: lower `docs` from 50 to 0"]);
