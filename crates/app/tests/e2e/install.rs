@@ -385,6 +385,38 @@ fn an_older_copy_is_removed_once_no_agent_starts_it() {
     assert_eq!(tree(&home), before);
 }
 
+/// @toolsets
+#[test]
+fn every_connected_agent_lists_the_core_tools_within_their_budget() {
+    let home = home();
+    install(&home, &AGENTS).ok();
+    let json = |name: &str| -> Value { serde_json::from_str(&read(&home, name)).unwrap() };
+    let codex = read(&home, ".codex/config.toml");
+    let codex = codex.lines().find_map(|line| line.strip_prefix("args = ")).unwrap();
+    let opencode = json(".config/opencode/opencode.json")["mcp"]["rekindle"]["command"].take();
+    for args in [
+        json(".claude.json")["mcpServers"]["rekindle"]["args"].take(),
+        serde_json::from_str(codex).unwrap(),
+        json(".gemini/settings.json")["mcpServers"]["rekindle"]["args"].take(),
+        json(".cursor/mcp.json")["mcpServers"]["rekindle"]["args"].take(),
+        json!(opencode.as_array().unwrap()[1..]),
+    ] {
+        assert_eq!(args, json!(["serve"]));
+    }
+    let mut client = home.serve();
+    client.initialize("2025-06-18");
+    let mut tools = client.request("tools/list", &json!({}))["result"]["tools"].take();
+    let costs = home.run(&["ops", "--cost", "--json"]).json();
+    let core = costs["toolsets"].as_array().unwrap().iter().find(|set| set["name"] == "core");
+    assert_eq!(core.unwrap()["tools"], tools.as_array().unwrap().len());
+    for tool in tools.as_array_mut().unwrap() {
+        // Only Claude Code reads it, to load three tools at once and the others when they are searched for.
+        tool.as_object_mut().unwrap().remove("_meta");
+    }
+    let tokens = tools.to_string().chars().count() / 4;
+    assert!(tokens <= 2_500, "{tokens} tokens on every turn of an agent");
+}
+
 /// @connect_shell
 #[test]
 fn completions_and_the_man_page_are_installed_and_undone() {
