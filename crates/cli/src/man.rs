@@ -1,9 +1,38 @@
 //! The manual page: every command with its arguments, from the same tree as the help.
 
 use clap::{Arg, Command};
+use model::error::CODES;
 
-/// The page as the `man` program reads it.
-pub fn man_page(root: &Command) -> String {
+/// The files of a user, with their default paths.
+const FILES: [(&str, &str); 8] = [
+    (
+        "~/.local/share/rekindle/rekindle.db",
+        "The database. REKINDLE_HOME and --db change its place.",
+    ),
+    ("~/.local/share/rekindle/token", "The token of HTTP clients."),
+    ("~/.local/share/rekindle/spool/", "Events that wait for a daemon."),
+    ("~/.local/share/rekindle/backups/", "Backups, and damaged databases that were set aside."),
+    ("~/.local/share/rekindle/log/", "The log of the daemon and that of the hooks."),
+    ("~/.config/rekindle/config.toml", "The settings."),
+    (".rekindle.toml", "The settings of a project, at its root."),
+    ("$XDG_RUNTIME_DIR/rekindle/", "The daemon's lock, socket and discovery file."),
+];
+
+/// Commands that a new user needs. Each works as shown.
+const EXAMPLES: [(&str, &str); 6] = [
+    ("rekindle agents", "List the agents of this machine, and which are connected."),
+    ("rekindle search docker", "Search the records of this project."),
+    ("rekindle mark the tests need Docker", "Keep a sentence for later sessions."),
+    (
+        "rekindle hint set web build make --ttl forever",
+        "Store the command that builds a component.",
+    ),
+    ("rekindle briefing", "Show the text that the next session gets at its start."),
+    ("rekindle recent --json", "Print the last records as JSON."),
+];
+
+/// The page as the `man` program reads it. `environment` has the name and the meaning of each variable.
+pub fn man_page(root: &Command, environment: &[(&str, String)]) -> String {
     let name = root.get_name();
     let about = root.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = format!(
@@ -17,6 +46,19 @@ pub fn man_page(root: &Command) -> String {
     }
     page.push_str(".SH COMMANDS\n");
     put_commands(&mut page, root, name);
+    page.push_str(".SH EXIT STATUS\n");
+    put_item(&mut page, "0", "The command succeeded.");
+    for (exit, about) in [(1, "The call failed: "), (2, "The command line is wrong, or ")] {
+        let rows = CODES.iter().filter(|row| row.exit == exit);
+        let causes: Vec<&str> = rows.map(|row| row.when).collect();
+        put_item(&mut page, &exit.to_string(), &format!("{about}{}.", causes.join("; ")));
+    }
+    page.push_str(".SH ENVIRONMENT\n");
+    environment.iter().for_each(|(name, about)| put_item(&mut page, name, about));
+    page.push_str(".SH FILES\n");
+    FILES.iter().for_each(|(path, about)| put_item(&mut page, path, about));
+    page.push_str(".SH EXAMPLES\n");
+    EXAMPLES.iter().for_each(|(line, about)| put_item(&mut page, line, about));
     page
 }
 
@@ -47,7 +89,12 @@ fn put_argument(page: &mut String, arg: &Arg) {
         (None, value) => value.unwrap_or_else(|| arg.get_id().to_string().to_uppercase()),
     };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    page.push_str(&format!(".TP\n.B {}\n{}\n", escaped(&shown), guarded(&help)));
+    put_item(page, &shown, &help);
+}
+
+/// A term and its explanation.
+fn put_item(page: &mut String, term: &str, about: &str) {
+    page.push_str(&format!(".TP\n.B {}\n{}\n", escaped(term), guarded(about)));
 }
 
 /// Escapes text for roff.

@@ -440,6 +440,34 @@ fn completions_and_the_man_page_are_installed_and_undone() {
     assert_eq!(tree(&home), before);
 }
 
+/// @connect_shell
+#[test]
+fn the_man_page_lists_codes_variables_files_and_examples_that_work() {
+    let home = home();
+    install(&home, &["--shell"]).ok();
+    let page = std::fs::read_to_string(home.path(".local/share/man/man1/rekindle.1")).unwrap();
+    let section = |name: &str| -> String {
+        let (_, rest) = page.split_once(&format!("\n.SH {name}\n")).expect(name);
+        rest.split("\n.SH ").next().unwrap().replace("\\-", "-")
+    };
+    let exit = section("EXIT STATUS");
+    for code in ["0", "1", "2"] {
+        assert!(exit.contains(&format!(".B {code}\n")), "{exit}");
+    }
+    let variables = section("ENVIRONMENT");
+    for name in ["REKINDLE_HOME", "REKINDLE_TOOLS", "NO_COLOR"] {
+        assert!(variables.contains(&format!(".B {name}\n")), "{variables}");
+    }
+    assert!(section("FILES").contains(".B ~/.config/rekindle/config.toml\n"));
+    let examples = section("EXAMPLES");
+    let commands = examples.lines().filter_map(|line| line.strip_prefix(".B rekindle "));
+    let commands: Vec<Vec<&str>> = commands.map(|line| line.split(' ').collect()).collect();
+    assert!(commands.len() >= 3, "{examples}");
+    for command in commands {
+        home.run(&command).ok();
+    }
+}
+
 /// @connect_plugin
 #[test]
 fn the_plugin_directory_has_hooks_and_server_and_instructions_to_load_it() {

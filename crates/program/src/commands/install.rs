@@ -178,7 +178,8 @@ fn shell_files(world: &World, home: &Path) -> Vec<ShellFile> {
         .filter(|(name, _, _)| is_there(name))
         .map(|(_, shell, path)| ShellFile { path, text: cli::completion_script(tree(), shell) })
         .collect();
-    files.push(ShellFile { path: data.join("man/man1/rekindle.1"), text: cli::man_page(&tree()) });
+    let page = cli::man_page(&tree(), &super::reference::environment(&world.table));
+    files.push(ShellFile { path: data.join("man/man1/rekindle.1"), text: page });
     files
 }
 

@@ -1,6 +1,7 @@
 //! `rekindle reference`: the data of the reference pages, as one JSON document.
 
 use clap::{ArgMatches, Command};
+use contract::Table;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -23,6 +24,16 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("PAGER", "Program for output that is longer than the screen; empty or cat for none."),
     ("COLUMNS, LINES", "Size of the terminal, if it is not to be asked."),
 ];
+
+/// Every environment variable with its meaning, those of the settings included.
+pub(super) fn environment(table: &Table) -> Vec<(&'static str, String)> {
+    let own = ENVIRONMENT.iter().map(|(name, doc)| (*name, (*doc).to_owned()));
+    let keys = table.config_keys().iter();
+    let set = keys.flat_map(|key| {
+        key.env.iter().map(|name| (*name, format!("The setting {}. {}", key.key, key.doc)))
+    });
+    own.chain(set).collect()
+}
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
     let config: Vec<Value> = world
