@@ -148,3 +148,13 @@ fn a_second_runtime_directory_cannot_serve_the_same_database() {
     home.set("REKINDLE_RUNTIME_DIR", first.to_str().unwrap());
     assert_eq!(home.run(&["status", "--json"]).json()["pid"], daemon.pid());
 }
+
+/// @hello_names_the_build
+#[test]
+fn the_version_is_the_newest_release_of_the_changelog() {
+    let changelog = include_str!("../../../../CHANGELOG.md");
+    let newest = changelog.lines().find_map(|line| line.strip_prefix("## ")).unwrap();
+    let newest = newest.split(' ').next().unwrap();
+    let said = home().run(&["--version"]).ok();
+    assert_eq!(said.split_whitespace().nth(1), Some(newest), "{said}");
+}
