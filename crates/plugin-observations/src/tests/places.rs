@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::hook::{Happening, HookEvent};
+use model::hook::{Answer, Ends, Happening, HookEvent};
 use model::observation::ObsType;
 use serde_json::json;
 
@@ -141,7 +141,8 @@ fn paths_that_the_project_excludes_are_not_stored() {
     }
     assert!(place.excludes("key.pem"), "relative to where the agent stands");
     assert!(!place.excludes("/elsewhere/secrets/a"));
-    let desk = Desk::with(Arc::new(Places::new(None)), Settings::default());
+    let desk =
+        Desk::with(Arc::new(Places::new(None)), Settings { answers: true, ..Settings::default() });
     let cwd = Some(plain(app.join("src").to_str().unwrap()));
     let here = |event: HookEvent| HookEvent { cwd: cwd.clone(), ..event };
     desk.take(here(edits(app.join("secrets/a").to_str().unwrap(), 0)));
@@ -153,8 +154,15 @@ fn paths_that_the_project_excludes_are_not_stored() {
     );
     desk.take(here(event("PostToolUse", Happening::ToolUsed(patch), 1)));
     desk.take(here(runs("make", 2)));
+    let text = plain("I moved secrets/a to the vault.");
+    let answer = Answer { text, ends: Ends::Turn, failed: false };
+    desk.take(here(event("Stop", Happening::Answered(answer), 3)));
     let kept: Vec<String> = desk.seen("s-1").into_iter().map(|one| one.content).collect();
-    assert_eq!(kept, ["make"]);
+    assert_eq!(
+        kept,
+        ["make", "I moved secrets/a to the vault."],
+        "an answer is not about one file"
+    );
 }
 
 /// @capture_exclude_links
