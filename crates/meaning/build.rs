@@ -52,7 +52,7 @@ fn index(file: &[u8], layout: &TableLayout) -> Result<String, Box<dyn Error>> {
             None => (PiecePosition::Beginning, at, piece),
         };
         if piece.is_empty() || piece.len() > PIECE_BYTES_MAX {
-            return Err(format!("row {row}: '{piece}' has a length nobody looks for").into());
+            return Err(format!("row {row}: '{piece}' has a length outside of the limits").into());
         }
         // NFD only reorders marks among themselves. No piece has marks, so their order does not matter, and the
         // tokeniser does not change it.

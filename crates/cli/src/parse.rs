@@ -168,7 +168,7 @@ impl LineParts<'_> {
             Some(CALL) => Ok(self.call(stdin)?),
             Some(OPS) => Ok(self.ops(out)?),
             Some(COMPLETIONS) => Ok(self.completions(out)),
-            _ => Err(OpError::internal("clap accepted a command that nobody declared").into()),
+            _ => Err(OpError::internal("clap accepted an undeclared command").into()),
         }
     }
 

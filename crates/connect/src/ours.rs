@@ -157,8 +157,8 @@ A local memory for Claude Code. Its hooks record what happens in a session (prom
 your machine, and tell a session that starts what was wanted and done lately. Its MCP server lets the model search all of it.
 No model is called and no outbound connection is opened.
 
-The plugin needs the `rekindle` program, whose path stands in `hooks/hooks.json` and `.mcp.json`; `rekindle plugin DIR` writes
-this folder anew when the program has moved. `rekindle doctor` says what is wrong.
+The plugin needs the `rekindle` program, whose path is in `hooks/hooks.json` and `.mcp.json`; `rekindle plugin DIR` rewrites
+this folder when the program has moved. `rekindle doctor` says what is wrong.
 ";
 
 /// The hooks of a plugin, in its directory.

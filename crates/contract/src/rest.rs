@@ -213,7 +213,7 @@ impl RestEndpoint {
         let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         let hint = match known.is_empty() {
             true => format!("{method} {path} takes nothing in its {place}."),
-            false => format!("{method} {path} takes in its {place}: {}.", known.join(", ")),
+            false => format!("{method} {path} accepts these in its {place}: {}.", known.join(", ")),
         };
         OpError::invalid(name, format!("unknown parameter `{name}` in the {place}")).hint(hint)
     }

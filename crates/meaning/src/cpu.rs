@@ -44,7 +44,10 @@ impl CpuLoop<'_> {
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "what is compiled for a better CPU is called from any CPU's")]
+    #[expect(
+        unsafe_code,
+        reason = "a function compiled for newer CPUs is called from code for any CPU"
+    )]
     fn run_with_avx2(self) {
         // SAFETY: the called function only requires a CPU with AVX2, and `run`, the only caller, has just checked
         // that.

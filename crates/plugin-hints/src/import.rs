@@ -93,7 +93,7 @@ impl Op for ImportHints {
         name: "import_hints",
         summary: "Import a JSON document of hints",
         doc: "All or nothing unless `on_error` is `skip`. Times, versions and counts are kept as the \
-              document has them; what it leaves out begins now.",
+              document has them; missing times are the time of the import.",
         access: Access::Write { destructive: true, idempotent: true },
         toolset: "hints",
         brief: None,

@@ -46,7 +46,7 @@ Hints are small facts that were learned the hard way, each under a component and
 resource hint://component/key.\n\
 - Before you build, test, run, deploy or configure something, call get_hint with the component \
 (the program, crate, service or folder, for example \"http-proxy\") and the key (what you are \
-about to do, for example \"build\"). \"not found\" only means that nobody noted anything yet: go on.\n\
+about to do, for example \"build\"). \"not found\" only means that nothing is noted yet: go on.\n\
 - When you found out something that the next session would have to find out again (the command \
 that works, a flag that is needed, a trap), call set_hint with component, key and value, and say \
 why in meta.reason. Set meta.ttl to \"forever\" if it should outlive the daemon. When a hint turned out \

@@ -93,8 +93,8 @@ impl Op for HintStats {
     const INFO: OpInfo = OpInfo {
         name: "hint_stats",
         summary: "Count the hints and say how much room is left",
-        doc: "For people and programs that look after the hints: what is there, what is used, and how far \
-              away the quotas are.",
+        doc: "For people and programs that look after the hints: their number, their use, and the room that \
+              the quotas leave.",
         toolset: "hints",
         brief: None,
         aliases: &["nudge.stats", "nudge_stats"],

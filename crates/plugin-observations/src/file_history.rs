@@ -66,7 +66,7 @@ pub(crate) struct TouchingSession {
     project: String,
     /// Seconds since 1970, UTC.
     started_at: i64,
-    /// What the user wanted from the session.
+    /// The user's intent in the session.
     summary_intent: Option<String>,
     /// The last one first.
     touches: Vec<FileTouch>,

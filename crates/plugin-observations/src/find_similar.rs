@@ -24,7 +24,7 @@ pub(crate) struct FindSimilar;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindSimilarParams {
-    /// What the records are to be like: a text, or the path of an entry alone. Its first 4,000 characters
+    /// A text, or the path of an entry alone; similar records are returned. Its first 4,000 characters
     /// count.
     #[serde(default)]
     text: Option<String>,
@@ -77,7 +77,7 @@ pub(crate) struct SimilarRecord {
     duplicate: bool,
 }
 
-/// What a score is made of, and how far the two texts say the same; each from 0 to 1.
+/// The parts of a score, and how similar the two texts are; each from 0 to 1.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Parts {
     /// Its words, against the best of the answer.

@@ -32,7 +32,7 @@ pub(crate) struct MaintainParams {
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MaintainOutput {
-    /// What the sweep removed, by type; left out without a sweep.
+    /// The number of records that the sweep deleted, by type; left out without a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     swept: Option<BTreeMap<String, u64>>,
     /// Damaged rows that were repaired; left out if there were none. Damaged records are kept until they are purged.
@@ -50,7 +50,7 @@ impl Op for Maintain {
         summary: "Delete expired records, repair damaged rows, optimise the index, reclaim disk space",
         doc: "Nothing has to be done by hand: records age by themselves as sessions come and go. This does all \
               of it at once, for example after a setting of retention was changed. Pinned records stay. \
-              Hooks may come in meanwhile; what has to wait is not lost.",
+              Events that arrive meanwhile are not lost.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",

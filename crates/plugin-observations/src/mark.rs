@@ -21,7 +21,7 @@ pub(crate) struct Mark;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MarkParams {
-    /// What to keep, up to 2000 characters.
+    /// The sentence, up to 2000 characters.
     text: String,
     /// Project it belongs to; that of your session, or where you stand, if left out.
     #[serde(default)]

@@ -33,8 +33,8 @@ impl Op for PinObservation {
     const INFO: OpInfo = OpInfo {
         name: "pin_observation",
         summary: "Keep a record for good and show it first",
-        doc: "A pinned record is not removed by itself, however old, and comes first when a session is \
-              told what happened. A purge removes it all the same. Pinning twice changes nothing.",
+        doc: "A pinned record never expires and comes first in a briefing. A purge deletes it all the same. \
+              Pinning twice changes nothing.",
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "memory",
         cli: CliShape {

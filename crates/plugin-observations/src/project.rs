@@ -50,7 +50,7 @@ fn told(text: &str) -> String {
 pub(crate) struct ListedProject {
     /// The exact name, `project://KEY`: accepted wherever a project is asked for.
     path: String,
-    /// What is shown; several projects may share it.
+    /// The name that is shown; several projects may share it.
     name: String,
     /// Where it was seen first.
     root: Option<String>,
@@ -130,7 +130,7 @@ impl Op for ListProjects {
 pub(crate) struct AliasProjectParams {
     /// The project: name, key, root or `project://KEY`.
     project: String,
-    /// What is to lead to it: a root directory, a remote, or a name.
+    /// The alias: a root directory, a remote, or a name.
     alias: String,
 }
 
@@ -144,7 +144,7 @@ impl Op for AliasProject {
         name: "alias_project",
         summary: "Make a directory, a remote or a name lead to a project",
         doc: "For a second clone or a directory outside of the repository. It wins over what the directory \
-              says about itself. What leads to another project already is refused: merge the two.",
+              says about itself. An alias of another project is refused: merge the two.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: BY_PEOPLE,
         toolset: "memory",
@@ -227,7 +227,7 @@ pub(crate) struct MergeProjectsParams {
 pub(crate) struct MergeProjectsOutput {
     /// The project that has everything now.
     project: ListedProject,
-    /// What it got.
+    /// The number of sessions, prompts and observations that it got.
     moved: Moved,
 }
 

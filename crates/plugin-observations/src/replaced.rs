@@ -60,7 +60,7 @@ impl TalkStatement {
         TalkStatement::new(rx, (record.id, at), kind, turn, &record.content)
     }
 
-    /// Whether it may replace another statement. What [`TalkStatement::replaces_from`] finds has this.
+    /// Whether it may replace another statement. True if [`TalkStatement::replaces_from`] finds something.
     fn may_replace(&self) -> bool {
         match self.kind {
             ObsType::UserPrompt => self.statement.may_replace_near(),

@@ -36,7 +36,7 @@ pub(crate) struct ScrubOutput {
     scrubbed: bool,
     /// Secrets that were found.
     found: u64,
-    /// The same by rule; a value is never shown.
+    /// Secrets that were found, by rule; a value is never shown.
     by_rule: BTreeMap<String, u64>,
     /// Texts with a secret in them: `content`, `metadata`, `file_path`, `prompt`, `summary`, `project`
     /// (its name, its key, its root and its aliases) and `session_root`.

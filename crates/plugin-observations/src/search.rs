@@ -71,7 +71,7 @@ pub(crate) struct SearchParams {
     /// How many hits to leave out first.
     #[serde(default)]
     offset: Count,
-    /// What comes first.
+    /// Sort order.
     #[serde(default, alias = "orderBy")]
     order_by: OrderBy,
     /// Whether equal texts are one hit and weak hits of one session give way to others.
@@ -113,7 +113,7 @@ fn yes() -> bool {
     true
 }
 
-/// What comes first.
+/// The order of the hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OrderBy {
@@ -195,12 +195,12 @@ pub(crate) struct MatchExplain {
     parts: Parts,
 }
 
-/// What can be said of a record before it is weighed for the order, each from 0 to 1.
+/// The scores of a hit before they are combined for the order, each from 0 to 1.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Parts {
     /// Its own words, against the best of the answer, as are the next two.
     lexical: f64,
-    /// What stands before and after it in its session.
+    /// The records before and after it in its session.
     neighbours: f64,
     /// The best of its session.
     session: f64,

@@ -58,9 +58,9 @@ pub(crate) struct ListedSession {
     /// The last event.
     last_at: i64,
     ended_at: Option<i64>,
-    /// What was done in all.
+    /// The number of actions.
     actions: u64,
-    /// What the user wanted.
+    /// The user's intent.
     intent: Option<String>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct MemoryStatsOutput {
     pinned: u64,
     /// Seconds since 1970, UTC, of the first observation or prompt.
     oldest_at: Option<i64>,
-    /// The same of the last one.
+    /// Seconds since 1970, UTC, of the last observation or prompt.
     newest_at: Option<i64>,
     /// Seconds since 1970, UTC, of the last event of each agent.
     agents: BTreeMap<String, i64>,

@@ -63,7 +63,7 @@ impl PlaceSource for FakePlaces {
     }
 }
 
-/// A store that takes in events.
+/// A store that ingests events.
 struct Desk {
     store: Store,
     places: Arc<dyn PlaceSource>,

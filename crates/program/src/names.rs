@@ -41,7 +41,7 @@ pub(crate) const NMEM: Name = Name {
                     json: "false",
                     doc: "Whether equal texts are one hit and weak hits of one session are replaced by those of others",
                 },
-                ParamDefault { param: "order_by", json: r#""relevance""#, doc: "What comes first" },
+                ParamDefault { param: "order_by", json: r#""relevance""#, doc: "Sort order" },
                 ParamDefault { param: "preview", json: r#""beginning""#, doc: "" },
             ],
             nothing: Some(r#"{"results":[]}"#),

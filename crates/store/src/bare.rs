@@ -1,4 +1,4 @@
-//! The statements behind the reads, issued bare: what `cargo xtask bench` measures against. Rows are
+//! The statements behind the reads, issued bare, as the baseline of `cargo xtask bench`. Rows are
 //! stepped through and nothing is made of them.
 
 use std::path::Path;

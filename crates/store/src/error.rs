@@ -56,7 +56,7 @@ impl From<StoreError> for OpError {
             }
             StoreError::Io(_) => "Check the disk and the permissions; `rekindle doctor` says more.",
             StoreError::Corrupt(_) => {
-                "Whoever opens it next to write sets it aside and goes on with what can be read of it; `rekindle doctor --fix` does so now."
+                "The next process that writes to it sets it aside and recovers the readable records; `rekindle doctor --fix` does so now."
             }
         };
         OpError::unavailable(error.to_string()).hint(hint)

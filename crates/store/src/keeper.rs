@@ -238,7 +238,7 @@ impl Keeper {
         if !swept.is_empty() {
             let names: Vec<String> = swept.iter().map(|file| file.display().to_string()).collect();
             self.notice = Some(format!(
-                "a restore or repair was interrupted and is not done; what it left was removed: {}",
+                "a restore or repair was interrupted and is not done; its leftover files were deleted: {}",
                 names.join(", ")
             ));
         }

@@ -46,7 +46,7 @@ fn a_daemon_ends_for_a_newer_build_only_without_other_clients() {
     assert_eq!(found["hint"]["value"], "make");
 }
 
-/// A stand-in for a daemon of another build: it holds the lock, answers hello with that build, refuses to retire, and
+/// A fake daemon of another build: it holds the lock, answers hello with that build, refuses to retire, and
 /// reports the methods that were called.
 fn stand_in(home: &Home, build: &'static str) -> (File, Receiver<String>) {
     let locations = home.locations();

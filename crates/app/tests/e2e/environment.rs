@@ -56,7 +56,7 @@ fn a_long_running_server_answers_a_later_question() {
     }
 }
 
-/// A stand-in for a daemon. It passes on every line that it gets; the test chooses its answer to the n-th call after
+/// A fake daemon. It passes on every line that it gets; the test chooses its answer to the n-th call after
 /// hello.
 fn stand_in(
     home: &Home,

@@ -232,13 +232,16 @@ fn a_body_is_an_object_of_the_routes_members() {
 fn unknown_and_repeated_names_are_refused() {
     let (param, message) = refused("GET", "/api/boxes/1?colour=red", "");
     assert_eq!(param, "colour");
-    assert!(message.contains("GET /api/boxes/{id} takes in its query: number, width"), "{message}");
+    assert!(
+        message.contains("GET /api/boxes/{id} accepts these in its query: number, width"),
+        "{message}"
+    );
     // A parameter has only its name in the route, and that of the path cannot be set again.
     assert_eq!(refused("GET", "/api/boxes/1?label=x", "").0, "label");
     assert_eq!(refused("GET", "/api/boxes/1?id=2", "").0, "id");
     let (param, message) = refused("PATCH", "/api/boxes/1", r#"{"id":"2"}"#);
     assert_eq!(param, "id");
-    assert!(message.contains("takes in its body: newLabel, row"), "{message}");
+    assert!(message.contains("accepts these in its body: newLabel, row"), "{message}");
     assert_eq!(refused("PATCH", "/api/boxes/1?newLabel=x", "").0, "newLabel");
     let (_, message) = refused("DELETE", "/api/boxes/1", r#"{"x":1}"#);
     assert!(message.contains("takes nothing in its body"), "{message}");

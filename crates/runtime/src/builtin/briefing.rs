@@ -85,8 +85,8 @@ impl Op for Briefing {
     const INFO: OpInfo = OpInfo {
         name: "briefing",
         summary: "Show the text that a hook would inject now",
-        doc: "The same text that a session gets when it starts, for the project of the directory you \
-              stand in. Nothing is recorded.",
+        doc: "The text that a session gets when it starts, for the project of the current directory. \
+              Nothing is recorded.",
         toolset: "memory",
         cli: CliShape { path: &["briefing"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {

@@ -52,13 +52,13 @@ struct SessionTextLine {
 impl Op for Receipts {
     const INFO: OpInfo = OpInfo {
         name: "receipts",
-        summary: "List what agents were told, why and at what cost",
+        summary: "List the injected text, with its reason and its cost",
         doc: "Every line that a hook injected has a receipt: the entry it came from, the reason, its \
               tokens, and whether the session made use of it.",
         toolset: "system",
         cli: CliShape { path: &["receipts"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {
-            title: "What was told lately",
+            title: "The last injected lines",
             before: &[],
             params: r#"{"limit":20}"#,
         }],
@@ -117,7 +117,7 @@ impl Pretty for Receipts {
         _: usize,
     ) -> String {
         if receipts.is_empty() {
-            return "No agent was told anything yet.".to_owned();
+            return "Nothing was injected yet.".to_owned();
         }
         let mut lines = Vec::new();
         for SessionTexts { session_id, at, tokens, items } in receipts {

@@ -116,7 +116,7 @@ fn the_time_left_of_a_pause_is_shown_in_the_unit_that_fits() {
 #[test]
 fn receipts_are_grouped_by_the_injected_text_newest_first() {
     let home = home();
-    assert_eq!(home.say("receipts", json!({})), "No agent was told anything yet.");
+    assert_eq!(home.say("receipts", json!({})), "Nothing was injected yet.");
     for (id, session) in [(1, "s-1"), (2, "s-2")] {
         home.begin_session(session);
         let entries = ["obs://1", "hint://a/b"].map(|path| ToldEntry {

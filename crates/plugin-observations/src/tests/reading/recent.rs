@@ -1,4 +1,4 @@
-//! What `recent_context` scores, takes and leaves out.
+//! `recent_context`: its scores, and the records that it returns and leaves out.
 
 use model::observation::ObsType;
 use serde_json::{Value, json};
