@@ -17,11 +17,11 @@ use anyhow::{Result, bail};
 
 use crate::clients::install::{self, Pins};
 use crate::project::{Project, split_binary};
-use crate::report::{Log, Step, StepOutcome, finish};
+use crate::report::{Step, StepLog, StepOutcome, finish};
 use endpoint::Endpoint;
 use proof::Proof;
 use stage::Stage;
-use table::{AGENTS, Agent};
+use table::{AGENTS, RealAgent};
 
 pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
     let (given, names) = split_binary(arguments)?;
@@ -29,7 +29,8 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
     if let Some(name) = names.iter().find(|name| AGENTS.iter().all(|agent| agent.name != **name)) {
         bail!("no agent is called '{name}'; there are {}", known());
     }
-    let wanted = |agent: &Agent| names.is_empty() || names.iter().any(|name| name == agent.name);
+    let wanted =
+        |agent: &RealAgent| names.is_empty() || names.iter().any(|name| name == agent.name);
     let binary = project.release_binary(given.as_deref())?;
     finish("e2e-agent", &steps(project, &binary, wanted)?)
 }
@@ -40,10 +41,14 @@ pub(crate) fn quick(project: &Project) -> Result<Vec<Step>> {
 }
 
 /// Runs the agents one after the other; one that fails does not keep the others from running.
-fn steps(project: &Project, binary: &Path, wanted: impl Fn(&Agent) -> bool) -> Result<Vec<Step>> {
+fn steps(
+    project: &Project,
+    binary: &Path,
+    wanted: impl Fn(&RealAgent) -> bool,
+) -> Result<Vec<Step>> {
     let pins = Pins::read(project)?;
     let folder = project.target_dir()?.join("clients");
-    let mut log = Log::new("agents");
+    let mut log = StepLog::new("agents");
     for agent in AGENTS.iter().filter(|agent| wanted(agent)) {
         let mut node = Err("not tried".to_owned());
         log.step(&format!("{}, install", agent.name), || {

@@ -18,7 +18,7 @@ use crate::{agents, clients, codegen, fuzz, process, spec, tidy, weeks};
 type Action<'a> = Box<dyn Fn() -> Result<StepOutcome> + 'a>;
 
 /// Several steps that report for themselves.
-type Steps = fn(&Project) -> Result<Vec<Step>>;
+type StepGroup = fn(&Project) -> Result<Vec<Step>>;
 
 pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
     let install = install || std::env::var("CI").is_ok_and(|value| value == "true");
@@ -34,7 +34,7 @@ pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
         }
     }
     // Other people's software: all of it is run, even after a failure.
-    let others: [(&str, Steps); 2] = [("clients", clients::steps), ("agents", agents::quick)];
+    let others: [(&str, StepGroup); 2] = [("clients", clients::steps), ("agents", agents::quick)];
     for (name, run) in others {
         println!("\n==> {name}");
         match run(project) {

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 
 use crate::home::Home;
 use crate::project::{Project, split_binary};
-use crate::report::{Log, Step, StepOutcome, finish};
+use crate::report::{Step, StepLog, StepOutcome, finish};
 
 pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
     let (given, others) = split_binary(arguments)?;
@@ -32,7 +32,7 @@ pub(crate) fn steps(project: &Project) -> Result<Vec<Step>> {
 
 /// Runs everything; a failed step does not keep the others from running.
 fn steps_with(project: &Project, binary: &Path) -> Result<Vec<Step>> {
-    let mut log = Log::new("clients");
+    let mut log = StepLog::new("clients");
     log.group("curl", |log| curl::run(&Home::new(binary)?, log));
 
     let pins = install::Pins::read(project)?;

@@ -45,7 +45,7 @@ impl<'a> Daemon<'a> {
     fn wait_until_healthy(&mut self, started: Instant) -> Result<()> {
         let request = http::get("/health");
         loop {
-            let answer = http::Connection::open(self.port)
+            let answer = http::HttpClient::open(self.port)
                 .and_then(|mut connection| connection.send(&request).map(|(status, _)| status));
             if answer.is_ok_and(|status| status == 200) {
                 self.ready_after = started.elapsed();

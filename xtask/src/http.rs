@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) struct Connection {
+pub(crate) struct HttpClient {
     reader: BufReader<TcpStream>,
     body: Vec<u8>,
 }
 
-impl Connection {
-    pub(crate) fn open(port: u16) -> Result<Connection> {
+impl HttpClient {
+    pub(crate) fn open(port: u16) -> Result<HttpClient> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-        Ok(Connection { reader: BufReader::new(stream), body: Vec::new() })
+        Ok(HttpClient { reader: BufReader::new(stream), body: Vec::new() })
     }
 
     /// Sends the bytes of a request and returns the answer's status and body.

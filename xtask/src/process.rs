@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 /// The result of a finished command.
-pub(crate) struct Finished {
+pub(crate) struct FinishedCommand {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Finished {
+impl FinishedCommand {
     /// Both streams, for a failure message.
     pub(crate) fn said(&self) -> String {
         format!("{}\n{}", self.stdout.trim_end(), self.stderr.trim_end()).trim().to_owned()
@@ -24,7 +24,7 @@ impl Finished {
 }
 
 /// Runs a command to its end and captures its output; kills it at the deadline.
-pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
+pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<FinishedCommand> {
     run_with(command, Stdio::null(), deadline)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn run_with(
     command: &mut Command,
     stdin: Stdio,
     deadline: Duration,
-) -> Result<Finished> {
+) -> Result<FinishedCommand> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
         .stdin(stdin)
@@ -48,11 +48,11 @@ pub(crate) fn run_with(
         let bytes = thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
-    Ok(Finished { status, stdout: text(stdout), stderr: text(stderr) })
+    Ok(FinishedCommand { status, stdout: text(stdout), stderr: text(stderr) })
 }
 
 /// Like [`run`], but an error with the command's output if it fails.
-pub(crate) fn run_ok(command: &mut Command, deadline: Duration) -> Result<Finished> {
+pub(crate) fn run_ok(command: &mut Command, deadline: Duration) -> Result<FinishedCommand> {
     let finished = run(command, deadline)?;
     if !finished.status.success() {
         let name = command.get_program().to_string_lossy().into_owned();

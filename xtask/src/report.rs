@@ -55,18 +55,18 @@ impl StepOutcome {
 }
 
 /// Steps as they happen, one line each.
-pub(crate) struct Log {
+pub(crate) struct StepLog {
     topic: &'static str,
     pub(crate) steps: Vec<Step>,
 }
 
-impl Log {
-    pub(crate) fn new(topic: &'static str) -> Log {
-        Log { topic, steps: Vec::new() }
+impl StepLog {
+    pub(crate) fn new(topic: &'static str) -> StepLog {
+        StepLog { topic, steps: Vec::new() }
     }
 
     /// Runs steps that need each other or share a daemon; an error before the first one is a failed step.
-    pub(crate) fn group(&mut self, name: &str, steps: impl FnOnce(&mut Log) -> Result<()>) {
+    pub(crate) fn group(&mut self, name: &str, steps: impl FnOnce(&mut StepLog) -> Result<()>) {
         if let Err(error) = steps(self) {
             self.step(name, || Err(error));
         }

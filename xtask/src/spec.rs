@@ -20,7 +20,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 }
 
 /// A name and its position.
-struct Mark<'a> {
+struct NamePosition<'a> {
     name: &'a str,
     path: &'a str,
     line: usize,
@@ -29,7 +29,7 @@ struct Mark<'a> {
 /// The number of claims, the number of proofs, and the problems.
 fn check(files: &[TextFile]) -> (usize, usize, Vec<Problem>) {
     let mut problems = Vec::new();
-    let mut claims: BTreeMap<&str, Mark<'_>> = BTreeMap::new();
+    let mut claims: BTreeMap<&str, NamePosition<'_>> = BTreeMap::new();
     let mut proofs = Vec::new();
     for file in files {
         if file.path.starts_with("docs/spec/") && file.path.ends_with(".md") {
@@ -66,7 +66,7 @@ fn check(files: &[TextFile]) -> (usize, usize, Vec<Problem>) {
 }
 
 /// The anchors of a page's headings.
-fn anchors<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'a>> {
+fn anchors<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<NamePosition<'a>> {
     let mut found = Vec::new();
     let mut fenced = false;
     for (index, text) in file.text.lines().enumerate() {
@@ -77,7 +77,7 @@ fn anchors<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'a>>
         let Some((_, rest)) = text.split_once("{#") else { continue };
         let line = index + 1;
         match rest.strip_suffix('}').filter(|name| is_name(name)) {
-            Some(name) => found.push(Mark { name, path: &file.path, line }),
+            Some(name) => found.push(NamePosition { name, path: &file.path, line }),
             None => {
                 let what =
                     "the anchor is not `{#snake_case}` at the end of the heading; correct it";
@@ -89,7 +89,7 @@ fn anchors<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'a>>
 }
 
 /// The references in a file's comments; one that is not at a test is a problem.
-fn references<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'a>> {
+fn references<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<NamePosition<'a>> {
     let raw: Vec<&str> = file.text.lines().collect();
     let tests = test_lines(&raw);
     let mut found = Vec::new();
@@ -100,7 +100,7 @@ fn references<'a>(file: &'a TextFile, problems: &mut Vec<Problem>) -> Vec<Mark<'
         }
         for name in names_in(comment) {
             if tests[index] {
-                found.push(Mark { name, path: &file.path, line: index + 1 });
+                found.push(NamePosition { name, path: &file.path, line: index + 1 });
             } else {
                 let what =
                     format!("`@{name}` stands at no test; move it directly above the one it means");

@@ -89,12 +89,12 @@ pub(crate) fn gate(project: &Project) -> Result<StepOutcome> {
 }
 
 /// The weeks of `ci`, for measurements that need realistic work.
-pub(crate) struct Work(Weeks);
+pub(crate) struct CiWeeks(Weeks);
 
-impl Work {
-    pub(crate) fn of_ci(project: &Project) -> Result<Work> {
+impl CiWeeks {
+    pub(crate) fn of_ci(project: &Project) -> Result<CiWeeks> {
         let stories = stories::read(&project.root.join("quality/weeks.toml"))?;
-        plan::plan(&stories, CI_SEED).map(Work)
+        plan::plan(&stories, CI_SEED).map(CiWeeks)
     }
 
     /// Sends all events to the daemon of a home. Returns their number.
@@ -114,7 +114,7 @@ impl Work {
 }
 
 /// The result of one run of the weeks.
-struct Figures {
+struct WeekFigures {
     table: String,
     /// Percentages in the first three and in ten.
     everyday: [f64; 2],
@@ -122,7 +122,7 @@ struct Figures {
     briefings: Briefings,
 }
 
-impl Figures {
+impl WeekFigures {
     fn short(&self) -> String {
         format!(
             "everyday {:.1} % in three and {:.1} % in ten, in other words {:.1} and {:.1} %; {}",
@@ -135,7 +135,7 @@ impl Figures {
     }
 }
 
-impl std::fmt::Display for Figures {
+impl std::fmt::Display for WeekFigures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.table)?;
         write!(f, "{}", self.short())
@@ -155,7 +155,12 @@ fn write_rows(project: &Project, binary: &Path, seed: u64, file: &Path) -> Resul
     Ok(())
 }
 
-fn measure(project: &Project, binary: &Path, seed: u64, show_briefing: bool) -> Result<Figures> {
+fn measure(
+    project: &Project,
+    binary: &Path,
+    seed: u64,
+    show_briefing: bool,
+) -> Result<WeekFigures> {
     let stories = stories::read(&project.root.join("quality/weeks.toml"))?;
     let weeks = plan::plan(&stories, seed)?;
     let home = Home::new(binary)?;
@@ -167,7 +172,7 @@ fn measure(project: &Project, binary: &Path, seed: u64, show_briefing: bool) -> 
     let judged =
         weeks.questions.iter().map(|asked| judge::ask(&home, asked)).collect::<Result<Vec<_>>>()?;
     let briefings = judge::briefings(&briefed, &weeks.open);
-    Ok(Figures {
+    Ok(WeekFigures {
         table: table(&judged)?,
         everyday: [3, 10].map(|places| share(&judged, places, is_everyday)),
         other_words: [3, 10].map(|places| share(&judged, places, |one| !is_everyday(one))),

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::script::{Dialogue, Script, next};
-use super::wire::{Body, Wire};
+use super::wire::{AnswerBody, ApiForm};
 use crate::http;
 
 /// An agent that stops in the middle of a request is not waited for.
@@ -86,12 +86,12 @@ fn serve(mut stream: TcpStream, shared: &Mutex<EndpointState>) -> Result<()> {
 }
 
 /// The status and the body for a request; other paths than those of a model are unknown here.
-fn answer(path: &str, text: String, shared: &Mutex<EndpointState>) -> (&'static str, Body) {
-    let json = |value: Value| Body { kind: "application/json", text: value.to_string() };
+fn answer(path: &str, text: String, shared: &Mutex<EndpointState>) -> (&'static str, AnswerBody) {
+    let json = |value: Value| AnswerBody { kind: "application/json", text: value.to_string() };
     if path.contains("count_tokens") || path.contains(":countTokens") {
         return ("200 OK", json(json!({ "input_tokens": 10, "totalTokens": 10 })));
     }
-    let question = Wire::of(path).zip(serde_json::from_str::<Value>(&text).ok());
+    let question = ApiForm::of(path).zip(serde_json::from_str::<Value>(&text).ok());
     let Some((wire, request)) = question else {
         let message = format!("no such path here: {path}");
         return ("404 Not Found", json(json!({ "error": { "message": message } })));

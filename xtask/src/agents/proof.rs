@@ -10,10 +10,10 @@ use super::endpoint::{Endpoint, Received};
 use super::remembered;
 use super::script::{Script, ScriptLine};
 use super::stage::{MEMORY, Stage};
-use super::table::{Agent, FIX, HINT};
+use super::table::{FIX, HINT, RealAgent};
 use crate::clients::install::Node;
 use crate::process;
-use crate::report::{Log, StepOutcome};
+use crate::report::{StepLog, StepOutcome};
 
 const SESSION_DEADLINE: Duration = Duration::from_secs(120);
 
@@ -33,7 +33,7 @@ const WORK: [&str; 3] = ["work/pottery/kiln.py", "work/pottery/__pycache__", "wo
 
 /// An agent in its home, and the model it talks to.
 pub(crate) struct Proof<'a> {
-    pub(crate) agent: &'a Agent,
+    pub(crate) agent: &'a RealAgent,
     pub(crate) node: &'a Node,
     pub(crate) stage: Stage,
     pub(crate) endpoint: Endpoint,
@@ -41,7 +41,7 @@ pub(crate) struct Proof<'a> {
 
 impl Proof<'_> {
     /// The steps in order; a step that depends on a failed one is skipped.
-    pub(crate) fn run(&self, log: &mut Log) -> Result<()> {
+    pub(crate) fn run(&self, log: &mut StepLog) -> Result<()> {
         (self.agent.files)(&self.stage, &self.endpoint.url())?;
         let before = self.stage.snapshot()?;
         let mut step = |what: &str, action: &dyn Fn() -> Result<String>| {

@@ -148,14 +148,14 @@ print(json.dumps(dict(rows.fetchall())))";
 
 /// The file at a path: its permissions and its bytes, or its link target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct FileState {
     mode: u32,
     content: Vec<u8>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, FileState>,
 }
 
 impl Snapshot {
@@ -189,7 +189,7 @@ fn is_of(path: &str, own: &str) -> bool {
     }
 }
 
-fn collect(root: &Path, folder: &Path, entries: &mut BTreeMap<String, Entry>) -> Result<()> {
+fn collect(root: &Path, folder: &Path, entries: &mut BTreeMap<String, FileState>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let about = fs::symlink_metadata(&path)?;
@@ -205,7 +205,7 @@ fn collect(root: &Path, folder: &Path, entries: &mut BTreeMap<String, Entry>) ->
         }
         let mode = about.permissions().mode();
         let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
-        entries.insert(name, Entry { mode, content });
+        entries.insert(name, FileState { mode, content });
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ mod tests {
 
     fn snapshot(rows: &[(&str, u32, &str)]) -> Snapshot {
         let entry = |(path, mode, text): &(&str, u32, &str)| {
-            ((*path).to_owned(), Entry { mode: *mode, content: text.as_bytes().to_vec() })
+            ((*path).to_owned(), FileState { mode: *mode, content: text.as_bytes().to_vec() })
         };
         Snapshot { entries: rows.iter().map(entry).collect() }
     }

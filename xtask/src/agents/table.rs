@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::stage::Stage;
 use crate::clients::install::Node;
 
-pub(crate) struct Agent {
+pub(crate) struct RealAgent {
     /// As `rekindle install` has it.
     pub(crate) name: &'static str,
     pub(crate) package: &'static str,
@@ -34,7 +34,7 @@ pub(crate) struct Agent {
     pub(crate) shared: &'static [(&'static str, &'static str)],
 }
 
-impl Agent {
+impl RealAgent {
     pub(crate) fn command(&self, stage: &Stage, node: &Node, url: &str, prompt: &str) -> Command {
         let mut command = Command::new(node.command(self.program));
         stage.enclose(&mut command);
@@ -49,8 +49,8 @@ pub(crate) const HINT: &str = "Open the vent first.";
 pub(crate) const FIX: &str = "Ask Ada at the bench.";
 
 /// In the order in which they are run.
-pub(crate) const AGENTS: [Agent; 4] = [
-    Agent {
+pub(crate) const AGENTS: [RealAgent; 4] = [
+    RealAgent {
         name: "claude-code",
         package: "@anthropic-ai/claude-code",
         program: "claude",
@@ -83,7 +83,7 @@ pub(crate) const AGENTS: [Agent; 4] = [
         ],
         shared: &[(".claude.json", "\"rekindle\"")],
     },
-    Agent {
+    RealAgent {
         name: "codex",
         package: "@openai/codex",
         program: "codex",
@@ -121,7 +121,7 @@ pub(crate) const AGENTS: [Agent; 4] = [
         ],
         shared: &[(".codex/config.toml", "mcp_servers")],
     },
-    Agent {
+    RealAgent {
         name: "gemini-cli",
         package: "@google/gemini-cli",
         program: "gemini",
@@ -142,7 +142,7 @@ pub(crate) const AGENTS: [Agent; 4] = [
         own: &[".gemini/history", ".gemini/projects.json", ".gemini/tmp"],
         shared: &[],
     },
-    Agent {
+    RealAgent {
         name: "opencode",
         package: "opencode-ai",
         program: "opencode",

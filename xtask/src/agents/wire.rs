@@ -6,7 +6,7 @@ use super::script::{Dialogue, ModelTurn};
 
 /// A form, recognised by the path of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wire {
+pub(crate) enum ApiForm {
     /// Anthropic Messages.
     Messages,
     /// OpenAI Responses.
@@ -20,7 +20,7 @@ pub(crate) enum Wire {
 }
 
 /// The type and the text of an answer's body.
-pub(crate) struct Body {
+pub(crate) struct AnswerBody {
     pub(crate) kind: &'static str,
     pub(crate) text: String,
 }
@@ -30,37 +30,37 @@ const IN_SPACE: char = '/';
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-impl Wire {
-    pub(crate) fn of(path: &str) -> Option<Wire> {
+impl ApiForm {
+    pub(crate) fn of(path: &str) -> Option<ApiForm> {
         let path = path.split('?').next().unwrap_or_default();
         let forms = [
-            ("/messages", Wire::Messages),
-            ("/responses", Wire::Responses),
-            ("/chat/completions", Wire::Chat),
-            (":streamGenerateContent", Wire::GeminiStream),
-            (":generateContent", Wire::Gemini),
+            ("/messages", ApiForm::Messages),
+            ("/responses", ApiForm::Responses),
+            ("/chat/completions", ApiForm::Chat),
+            (":streamGenerateContent", ApiForm::GeminiStream),
+            (":generateContent", ApiForm::Gemini),
         ];
         forms.into_iter().find(|(end, _)| path.ends_with(end)).map(|(_, wire)| wire)
     }
 
     pub(crate) fn read(self, request: &Value) -> Dialogue {
         match self {
-            Wire::Messages => read_messages(request),
-            Wire::Responses => read_responses(request),
-            Wire::Chat => read_chat(request),
-            Wire::GeminiStream | Wire::Gemini => read_gemini(request),
+            ApiForm::Messages => read_messages(request),
+            ApiForm::Responses => read_responses(request),
+            ApiForm::Chat => read_chat(request),
+            ApiForm::GeminiStream | ApiForm::Gemini => read_gemini(request),
         }
     }
 
     /// The turn in this format; `number` distinguishes the calls of a run.
-    pub(crate) fn write(self, request: &Value, turn: &ModelTurn, number: usize) -> Body {
+    pub(crate) fn write(self, request: &Value, turn: &ModelTurn, number: usize) -> AnswerBody {
         match self {
-            Wire::Messages if request["stream"] == true => messages_stream(turn, number),
-            Wire::Messages => Body { kind: JSON, text: message(turn, number).to_string() },
-            Wire::Responses => responses(turn, number),
-            Wire::Chat => chat(turn, number),
-            Wire::GeminiStream => events(&[(None, gemini(turn))]),
-            Wire::Gemini => Body { kind: JSON, text: gemini(turn).to_string() },
+            ApiForm::Messages if request["stream"] == true => messages_stream(turn, number),
+            ApiForm::Messages => AnswerBody { kind: JSON, text: message(turn, number).to_string() },
+            ApiForm::Responses => responses(turn, number),
+            ApiForm::Chat => chat(turn, number),
+            ApiForm::GeminiStream => events(&[(None, gemini(turn))]),
+            ApiForm::Gemini => AnswerBody { kind: JSON, text: gemini(turn).to_string() },
         }
     }
 }
@@ -85,12 +85,12 @@ fn names<'a>(tools: impl Iterator<Item = &'a Value>) -> Vec<String> {
 }
 
 /// A body of server-sent events.
-fn events(rows: &[(Option<&str>, Value)]) -> Body {
+fn events(rows: &[(Option<&str>, Value)]) -> AnswerBody {
     let row = |(name, data): &(Option<&str>, Value)| {
         let name = name.map_or_else(String::new, |name| format!("event: {name}\n"));
         format!("{name}data: {data}\n\n")
     };
-    Body { kind: EVENTS, text: rows.iter().map(row).collect() }
+    AnswerBody { kind: EVENTS, text: rows.iter().map(row).collect() }
 }
 
 fn read_messages(request: &Value) -> Dialogue {
@@ -125,7 +125,7 @@ fn message(turn: &ModelTurn, number: usize) -> Value {
     })
 }
 
-fn messages_stream(turn: &ModelTurn, number: usize) -> Body {
+fn messages_stream(turn: &ModelTurn, number: usize) -> AnswerBody {
     let mut start = message(turn, number);
     let reason = start["stop_reason"].take();
     let mut block = start["content"][0].take();
@@ -173,7 +173,7 @@ fn read_responses(request: &Value) -> Dialogue {
     dialogue
 }
 
-fn responses(turn: &ModelTurn, number: usize) -> Body {
+fn responses(turn: &ModelTurn, number: usize) -> AnswerBody {
     let id = format!("resp_{number:024}");
     let item = match turn {
         ModelTurn::Say(text) => json!({
@@ -223,7 +223,7 @@ fn read_chat(request: &Value) -> Dialogue {
     dialogue
 }
 
-fn chat(turn: &ModelTurn, number: usize) -> Body {
+fn chat(turn: &ModelTurn, number: usize) -> AnswerBody {
     let (delta, reason) = match turn {
         ModelTurn::Say(text) => (json!({ "role": "assistant", "content": text }), "stop"),
         ModelTurn::Call { tool, arguments } => {
@@ -340,20 +340,20 @@ mod tests {
     #[test]
     fn every_form_tells_what_was_said_answered_and_offered() {
         for (path, request) in requests() {
-            let dialogue = Wire::of(path).expect("a known path").read(&request);
+            let dialogue = ApiForm::of(path).expect("a known path").read(&request);
             assert!(dialogue.said.iter().any(|said| said == "hello"), "{path}: {dialogue:?}");
             let [result] = dialogue.results.as_slice() else { panic!("{path}: {dialogue:?}") };
             assert!(result.contains("done"), "{path}: {result}");
             assert_eq!(dialogue.tools, ["t"], "{path}");
         }
-        assert_eq!(Wire::of("/v1/models"), None);
+        assert_eq!(ApiForm::of("/v1/models"), None);
     }
 
     #[test]
     fn every_form_carries_a_call_and_a_sentence() {
         let call = ModelTurn::Call { tool: "t".into(), arguments: json!({ "a": "b c" }) };
         for (path, request) in requests() {
-            let wire = Wire::of(path).expect("a known path");
+            let wire = ApiForm::of(path).expect("a known path");
             let body = wire.write(&request, &call, 7);
             assert!(body.text.contains("b c") && body.kind == EVENTS, "{path}: {}", body.text);
             let body = wire.write(&request, &ModelTurn::Say("All is well.".into()), 8);
@@ -367,10 +367,10 @@ mod tests {
             "tools": [{ "type": "custom", "name": "p" }],
             "input": [{ "type": "custom_tool_call_output", "output": "done" }],
         });
-        let dialogue = Wire::Responses.read(&request);
+        let dialogue = ApiForm::Responses.read(&request);
         assert_eq!((dialogue.tools, dialogue.results), (vec!["p".into()], vec!["done".into()]));
         let call = ModelTurn::Call { tool: "p".into(), arguments: "a patch".into() };
-        let text = Wire::Responses.write(&request, &call, 1).text;
+        let text = ApiForm::Responses.write(&request, &call, 1).text;
         assert!(
             text.contains("custom_tool_call") && text.contains(r#""input":"a patch""#),
             "{text}"
@@ -381,9 +381,9 @@ mod tests {
     fn a_tool_of_a_group_is_called_by_both_names() {
         let tools = json!([{ "type": "namespace", "name": "g", "tools": [{ "name": "t" }] }]);
         let request = json!({ "tools": tools, "input": [] });
-        assert_eq!(Wire::Responses.read(&request).tools, ["g", "g/t"]);
+        assert_eq!(ApiForm::Responses.read(&request).tools, ["g", "g/t"]);
         let call = ModelTurn::Call { tool: "g/t".into(), arguments: json!({}) };
-        let text = Wire::Responses.write(&request, &call, 1).text;
+        let text = ApiForm::Responses.write(&request, &call, 1).text;
         assert!(text.contains(r#""namespace":"g""#) && text.contains(r#""name":"t""#), "{text}");
     }
 }

@@ -15,9 +15,9 @@ use super::hook;
 use super::observations::{Made, SIZE_INGEST, SIZE_LARGE, shown};
 use crate::daemon::Daemon;
 use crate::home::Home;
-use crate::http::{Connection, post};
+use crate::http::{HttpClient, post};
 use crate::project::Project;
-use crate::weeks::Work;
+use crate::weeks::CiWeeks;
 
 const RATIO_MAX: f64 = 1.1;
 const RATIO_SEARCH_MAX: f64 = 1.15;
@@ -73,7 +73,7 @@ fn hook_wall(builds: [&Path; 2], amount: &Amount) -> Result<Row> {
 
 /// Each round records the weeks in fresh stores; the last ones are then read.
 fn weeks(project: &Project, builds: [&Path; 2]) -> Result<Vec<Row>> {
-    let work = Work::of_ci(project)?;
+    let work = CiWeeks::of_ci(project)?;
     let mut ingest = Best::default();
     for round in 1..=ROUNDS {
         let homes = [Home::new(builds[0])?, Home::new(builds[1])?];
@@ -93,7 +93,7 @@ fn weeks(project: &Project, builds: [&Path; 2]) -> Result<Vec<Row>> {
     bail!("no round was measured")
 }
 
-fn reads(work: &Work, mut sides: [Side; 2]) -> Result<Vec<Row>> {
+fn reads(work: &CiWeeks, mut sides: [Side; 2]) -> Result<Vec<Row>> {
     for side in &mut sides {
         let hint = json!({ "component": "web", "key": "build", "value": "make build" });
         side.call("set_hint", &hint)?;
@@ -125,7 +125,7 @@ fn reads(work: &Work, mut sides: [Side; 2]) -> Result<Vec<Row>> {
 }
 
 /// The questions about the weeks, each with these further parameters.
-fn questions(work: &Work, with: &Value) -> Vec<Value> {
+fn questions(work: &CiWeeks, with: &Value) -> Vec<Value> {
     let asked = work.questions().map(|text| {
         let mut params = with.clone();
         params["query"] = text.into();
@@ -137,7 +137,7 @@ fn questions(work: &Work, with: &Value) -> Vec<Value> {
 /// Questions about weeks with answers and decisions, in the default order and by relevance alone. The difference is what
 /// reading the first hits costs: which say the same, which answer the question, and which were replaced.
 pub(super) fn reading_hits(project: &Project, binary: &Path) -> Result<Row> {
-    let work = Work::of_ci(project)?;
+    let work = CiWeeks::of_ci(project)?;
     let home = Home::new(binary)?;
     let daemon = Daemon::start(&home, &[])?;
     work.send(&home)?;
@@ -227,7 +227,7 @@ fn in_turn(sides: &mut [Side; 2], op: &str, params: &[Value], calls: usize) -> R
 
 /// A daemon of one of the builds, and a connection to it.
 struct Side {
-    connection: Connection,
+    connection: HttpClient,
     token: String,
     pid: u32,
 }
@@ -238,7 +238,7 @@ impl Side {
     }
 
     fn open(home: &Home, daemon: &Daemon<'_>) -> Result<Side> {
-        let connection = Connection::open(daemon.port)?;
+        let connection = HttpClient::open(daemon.port)?;
         Ok(Side { connection, token: home.token()?, pid: daemon.pid() })
     }
 

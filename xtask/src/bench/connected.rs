@@ -18,7 +18,7 @@ use crate::process;
 use crate::project::Project;
 
 /// An agent's hooks: the file, and the agent's names of events.
-struct Hooks {
+struct AgentHooks {
     agent: &'static str,
     /// The configuration file; a plugin of ours has none and calls the command itself.
     file: Option<&'static str>,
@@ -30,7 +30,7 @@ struct Hooks {
     start: &'static str,
 }
 
-const CLAUDE: Hooks = Hooks {
+const CLAUDE: AgentHooks = AgentHooks {
     agent: "claude-code",
     file: Some(".claude/settings.json"),
     session: "session_id",
@@ -40,10 +40,10 @@ const CLAUDE: Hooks = Hooks {
     start: "SessionStart",
 };
 
-const ALL: [Hooks; 5] = [
+const ALL: [AgentHooks; 5] = [
     CLAUDE,
-    Hooks { agent: "codex", file: Some(".codex/hooks.json"), ..CLAUDE },
-    Hooks {
+    AgentHooks { agent: "codex", file: Some(".codex/hooks.json"), ..CLAUDE },
+    AgentHooks {
         agent: "gemini-cli",
         file: Some(".gemini/settings.json"),
         tool: "run_shell_command",
@@ -51,7 +51,7 @@ const ALL: [Hooks; 5] = [
         prompt: "BeforeAgent",
         ..CLAUDE
     },
-    Hooks {
+    AgentHooks {
         agent: "cursor",
         file: Some(".cursor/hooks.json"),
         session: "conversation_id",
@@ -60,7 +60,7 @@ const ALL: [Hooks; 5] = [
         prompt: "beforeSubmitPrompt",
         start: "sessionStart",
     },
-    Hooks {
+    AgentHooks {
         agent: "opencode",
         file: None,
         tool: "bash",
@@ -90,7 +90,7 @@ pub(crate) fn rows(project: &Project, programs: &Programs, amount: &Amount) -> R
             ("session start", &[hooks.start], START_MAX),
         ];
         for (what, events, max) in kinds {
-            let run = Run { home: &home, hooks, python: &python, spawns: amount.spawns / 3 };
+            let run = AgentRun { home: &home, hooks, python: &python, spawns: amount.spawns / 3 };
             rows.push(run.measure(what, events, max)?);
         }
     }
@@ -106,14 +106,14 @@ fn python() -> Result<String> {
 }
 
 /// The measurement of one agent, and its number of runs.
-struct Run<'a> {
+struct AgentRun<'a> {
     home: &'a Home,
-    hooks: &'a Hooks,
+    hooks: &'a AgentHooks,
     python: &'a str,
     spawns: usize,
 }
 
-impl Run<'_> {
+impl AgentRun<'_> {
     /// Runs the hooks of these events and the two baselines in turn.
     fn measure(&self, what: &str, events: &[&str], max: f64) -> Result<Row> {
         let (home, hooks) = (self.home, self.hooks);
@@ -145,7 +145,7 @@ impl Run<'_> {
     }
 }
 
-impl Hooks {
+impl AgentHooks {
     /// The command as the agent starts it: a program with arguments, or a line for a shell.
     fn command(&self, home: &Home, event: &str) -> Result<Command> {
         let Some(file) = self.file else {
@@ -192,7 +192,7 @@ fn timed(command: &mut Command, stdin: &str) -> Result<(f64, String)> {
 }
 
 /// The agent's payload; every number is another session.
-fn payload(home: &Home, hooks: &Hooks, event: &str, number: usize) -> Value {
+fn payload(home: &Home, hooks: &AgentHooks, event: &str, number: usize) -> Value {
     let mut payload = json!({
         "cwd": home.file("home"),
         "hook_event_name": event,

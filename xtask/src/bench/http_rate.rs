@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::figures::{Amount, Programs, Row, median};
 use crate::daemon::Daemon;
 use crate::home::Home;
-use crate::http::{Connection, post};
+use crate::http::{HttpClient, post};
 use crate::process::{self, Guarded};
 
 const RATIO_MIN: f64 = 0.6;
@@ -24,7 +24,7 @@ pub(crate) fn get_hint(programs: &Programs, amount: &Amount) -> Result<Row> {
     set_hint(&home)?;
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"get_hint","params":{"component":"web","key":"build"}}"#;
     let request = post("/rpc", &home.token()?, call);
-    let mut ours = Connection::open(daemon.port)?;
+    let mut ours = HttpClient::open(daemon.port)?;
     let (status, body) = ours.send(&request)?;
     let text = String::from_utf8_lossy(body).into_owned();
     if status != 200 || !text.contains("make build") {
@@ -32,7 +32,7 @@ pub(crate) fn get_hint(programs: &Programs, amount: &Amount) -> Result<Row> {
     }
     let bytes = body.len().to_string();
     let (_bare, port) = bare_handler(&home, &programs.bench, &bytes)?;
-    let mut theirs = Connection::open(port)?;
+    let mut theirs = HttpClient::open(port)?;
 
     let (mut rates, mut bare_rates, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..amount.requests / REQUESTS_PER_ROUND {
@@ -70,7 +70,7 @@ fn bare_handler(home: &Home, bench: &Path, bytes: &str) -> Result<(Guarded, u16)
 }
 
 /// Requests per second.
-fn rate(connection: &mut Connection, request: &[u8], count: usize) -> Result<f64> {
+fn rate(connection: &mut HttpClient, request: &[u8], count: usize) -> Result<f64> {
     let started = Instant::now();
     let mut answered: u32 = 0;
     for _ in 0..count {

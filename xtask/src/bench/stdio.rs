@@ -17,8 +17,8 @@ const CALLS_PER_ROUND: usize = 100;
 
 pub(crate) fn get_hint(binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
     let home = Home::new(binary)?;
-    let mut primary = Session::start(&home)?;
-    let mut proxy = Session::start(&home)?;
+    let mut primary = ServeClient::start(&home)?;
+    let mut proxy = ServeClient::start(&home)?;
     let hint = json!({ "component": "web", "key": "build", "value": "make build" });
     primary.call("set_hint", &hint)?;
 
@@ -36,21 +36,21 @@ pub(crate) fn get_hint(binary: &Path, amount: &Amount) -> Result<Vec<Row>> {
 }
 
 /// One client of `rekindle serve`.
-struct Session {
+struct ServeClient {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     _server: Guarded,
     line: String,
 }
 
-impl Session {
-    fn start(home: &Home) -> Result<Session> {
+impl ServeClient {
+    fn start(home: &Home) -> Result<ServeClient> {
         let mut command = home.rekindle(&["serve"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = Guarded::spawn(&mut command, Duration::from_secs(120))?;
         let input = server.stdin().context("the server has no stdin")?;
         let output = BufReader::new(server.stdout().context("the server has no stdout")?);
-        let mut session = Session { input, output, _server: server, line: String::new() };
+        let mut session = ServeClient { input, output, _server: server, line: String::new() };
         let hello = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},

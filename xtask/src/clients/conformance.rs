@@ -13,12 +13,12 @@ use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
 use crate::project::Project;
-use crate::report::{Log, StepOutcome};
+use crate::report::{StepLog, StepOutcome};
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 const EXPECTED: &str = "xtask/conformance-expected.txt";
 
-pub(crate) fn run(project: &Project, node: &Node, home: &Home, log: &mut Log) -> Result<()> {
+pub(crate) fn run(project: &Project, node: &Node, home: &Home, log: &mut StepLog) -> Result<()> {
     let expected = fs::read_to_string(project.root.join(EXPECTED))
         .with_context(|| format!("cannot read {EXPECTED}"))?;
     let daemon = Daemon::start(home, &["--no-auth"])?;
@@ -48,7 +48,7 @@ pub(crate) fn run(project: &Project, node: &Node, home: &Home, log: &mut Log) ->
 
 /// One check of one scenario.
 #[derive(Debug)]
-struct Check {
+struct ScenarioCheck {
     /// `scenario/check`.
     name: String,
     failed: bool,
@@ -57,7 +57,7 @@ struct Check {
 }
 
 /// Reads `server-SCENARIO-TIME/checks.json` of every scenario.
-fn read_results(out: &Path) -> Result<Vec<Check>> {
+fn read_results(out: &Path) -> Result<Vec<ScenarioCheck>> {
     let mut checks = Vec::new();
     for entry in fs::read_dir(out).context("the suite made no output folder")? {
         let entry = entry?;
@@ -78,9 +78,9 @@ fn scenario_of(folder: &str) -> &str {
     if name.ends_with('Z') && name.is_char_boundary(cut) { &name[..cut] } else { name }
 }
 
-fn check_of(scenario: &str, row: &Value) -> Check {
+fn check_of(scenario: &str, row: &Value) -> ScenarioCheck {
     let status = row["status"].as_str().unwrap_or_default();
-    Check {
+    ScenarioCheck {
         name: format!("{scenario}/{}", row["id"].as_str().unwrap_or_default()),
         failed: status == "FAILURE",
         passed: status == "SUCCESS",
@@ -89,7 +89,7 @@ fn check_of(scenario: &str, row: &Value) -> Check {
 }
 
 /// New failures fail the step; fixed ones are reported, so that their lines get removed.
-fn judge(revision: &str, checks: &[Check], expected: &str) -> Result<StepOutcome> {
+fn judge(revision: &str, checks: &[ScenarioCheck], expected: &str) -> Result<StepOutcome> {
     let expected = expected_of(revision, expected);
     let failed: BTreeSet<&str> =
         checks.iter().filter(|check| check.failed).map(|check| check.name.as_str()).collect();
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn checks() -> Vec<Check> {
+    fn checks() -> Vec<ScenarioCheck> {
         let row = |id: &str, status: &str| check_of("ping", &json!({ "id": id, "status": status }));
         vec![row("good", "SUCCESS"), row("bad", "FAILURE"), row("note", "INFO")]
     }

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
-use crate::report::{Log, StepOutcome};
+use crate::report::{StepLog, StepOutcome};
 
-pub(crate) fn run(home: &Home, log: &mut Log) -> Result<()> {
+pub(crate) fn run(home: &Home, log: &mut StepLog) -> Result<()> {
     if !process::exists("curl", "--version") {
         log.step("curl", || Ok(StepOutcome::Skipped("no curl; apt-get install curl".into())));
         return Ok(());

@@ -13,7 +13,7 @@ use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::process;
 use crate::project::Project;
-use crate::report::{Log, StepOutcome};
+use crate::report::{StepLog, StepOutcome};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -30,7 +30,7 @@ pub(crate) fn copy(project: &Project, folder: &Path) -> Result<()> {
 }
 
 /// The inspector's command line lists our tools over stdio and HTTP.
-pub(crate) fn inspector(node: &Node, home: &Home, log: &mut Log) -> Result<()> {
+pub(crate) fn inspector(node: &Node, home: &Home, log: &mut StepLog) -> Result<()> {
     log.step("inspector, stdio", || {
         let mut command = node.bin("mcp-inspector", home);
         command.arg("--cli");
@@ -73,7 +73,7 @@ fn listed(command: &mut Command) -> Result<StepOutcome> {
 }
 
 /// Both generations of the TypeScript SDK, on every transport they have.
-pub(crate) fn typescript(node: &Node, folder: &Path, home: &Home, log: &mut Log) -> Result<()> {
+pub(crate) fn typescript(node: &Node, folder: &Path, home: &Home, log: &mut StepLog) -> Result<()> {
     let daemon = Daemon::start(home, &[])?;
     for (name, script) in [("TypeScript SDK 1", "ts_v1.mjs"), ("TypeScript SDK 2", "ts_v2.mjs")] {
         for transport in ["stdio", "http", "sse"] {
@@ -95,7 +95,7 @@ pub(crate) fn typescript(node: &Node, folder: &Path, home: &Home, log: &mut Log)
 }
 
 /// JSON-RPC over WebSocket.
-pub(crate) fn websocket(node: &Node, folder: &Path, home: &Home, log: &mut Log) -> Result<()> {
+pub(crate) fn websocket(node: &Node, folder: &Path, home: &Home, log: &mut StepLog) -> Result<()> {
     let daemon = Daemon::start(home, &[])?;
     log.step("WebSocket (ws)", || {
         let mut command = node.run(&folder.join("scripts/websocket.mjs"), home);
@@ -110,7 +110,7 @@ pub(crate) fn opencode(
     node: &Node,
     folder: &Path,
     home: &Home,
-    log: &mut Log,
+    log: &mut StepLog,
 ) -> Result<()> {
     let daemon = Daemon::start(home, &[])?;
     log.step("OpenCode's plugin", || {
@@ -122,7 +122,7 @@ pub(crate) fn opencode(
 }
 
 /// The Python SDK on every transport, in both eras of the protocol.
-pub(crate) fn python(python: &Path, folder: &Path, home: &Home, log: &mut Log) -> Result<()> {
+pub(crate) fn python(python: &Path, folder: &Path, home: &Home, log: &mut StepLog) -> Result<()> {
     let daemon = Daemon::start(home, &[])?;
     let runs = [
         ("stdio", "auto"),

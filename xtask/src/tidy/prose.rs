@@ -187,7 +187,7 @@ fn find(files: &[TextFile]) -> Vec<Hard> {
 
 /// Checks the comments: consecutive comment lines are one text.
 fn comments(file: &TextFile, found: &mut Vec<Hard>) {
-    let mut block = Block::new(Area::Comments, &file.path);
+    let mut block = TextBlock::new(Area::Comments, &file.path);
     for line in lines(&file.path, &file.text) {
         let text = line.text.trim_start();
         match text.strip_prefix("//") {
@@ -206,7 +206,7 @@ fn names(file: &TextFile, found: &mut Vec<Hard>) {
         let Some(name) = text.strip_prefix("fn ").and_then(|text| text.split('(').next()) else {
             continue;
         };
-        let mut block = Block::new(Area::Tests, &file.path);
+        let mut block = TextBlock::new(Area::Tests, &file.path);
         block.push(line.number, &name.replace('_', " "));
         block.end(found);
     }
@@ -215,7 +215,7 @@ fn names(file: &TextFile, found: &mut Vec<Hard>) {
 /// Checks the string literals outside of test code.
 fn literals(file: &TextFile, found: &mut Vec<Hard>) {
     for token in strings(&file.path, &file.text) {
-        let mut block = Block::new(Area::Strings, &file.path);
+        let mut block = TextBlock::new(Area::Strings, &file.path);
         let inside = token.text.trim_start_matches(['b', 'r', '#', '"']);
         let inside = inside.trim_end_matches(['#', '"']).replace("\\n", ". ");
         for (index, line) in inside.split('\n').enumerate() {
@@ -229,7 +229,7 @@ fn literals(file: &TextFile, found: &mut Vec<Hard>) {
 fn descriptions(file: &TextFile, found: &mut Vec<Hard>) {
     for (index, line) in file.text.lines().enumerate() {
         let Some(text) = line.trim_start().strip_prefix("\"description\": ") else { continue };
-        let mut block = Block::new(Area::Tools, &file.path);
+        let mut block = TextBlock::new(Area::Tools, &file.path);
         block.push(index + 1, text.trim_end_matches(',').trim_matches('"'));
         block.end(found);
     }
@@ -237,7 +237,7 @@ fn descriptions(file: &TextFile, found: &mut Vec<Hard>) {
 
 /// Checks the paragraphs of a page: not headings and not code.
 fn paragraphs(file: &TextFile, found: &mut Vec<Hard>) {
-    let mut block = Block::new(Area::Docs, &file.path);
+    let mut block = TextBlock::new(Area::Docs, &file.path);
     let mut fenced = false;
     for (index, line) in file.text.lines().enumerate() {
         let text = line.trim_start();
@@ -259,7 +259,7 @@ fn paragraphs(file: &TextFile, found: &mut Vec<Hard>) {
 }
 
 /// Lines of one text, which may break within a sentence.
-struct Block<'p> {
+struct TextBlock<'p> {
     area: Area,
     path: &'p str,
     text: String,
@@ -267,9 +267,9 @@ struct Block<'p> {
     starts: Vec<(usize, usize)>,
 }
 
-impl Block<'_> {
-    fn new(area: Area, path: &str) -> Block<'_> {
-        Block { area, path, text: String::new(), starts: Vec::new() }
+impl TextBlock<'_> {
+    fn new(area: Area, path: &str) -> TextBlock<'_> {
+        TextBlock { area, path, text: String::new(), starts: Vec::new() }
     }
 
     fn push(&mut self, number: usize, line: &str) {

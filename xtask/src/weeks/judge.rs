@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::live::{Briefed, folder};
 use super::plan::{Asked, HOUR_MS, OpenEnd, has_all};
-use super::stories::Step;
+use super::stories::StoryStep;
 use crate::home::Home;
 use crate::process;
 
@@ -91,7 +91,7 @@ impl fmt::Display for Briefings {
 pub(super) fn rows_by_use(briefed: &[Briefed<'_>]) -> String {
     let mut text = String::new();
     for one in briefed {
-        let work = Work::of(&one.session.steps);
+        let work = SessionContents::of(&one.session.steps);
         let mut section = "";
         for line in one.briefing.lines().map(str::trim) {
             section = line.strip_prefix("## ").unwrap_or(section);
@@ -111,7 +111,7 @@ pub(super) fn rows_by_use(briefed: &[Briefed<'_>]) -> String {
 pub(super) fn briefings(briefed: &[Briefed<'_>], open: &[OpenEnd]) -> Briefings {
     let mut sum = Briefings { rows: 0, used: 0, open_ends: 0, shown: 0 };
     for one in briefed {
-        let work = Work::of(&one.session.steps);
+        let work = SessionContents::of(&one.session.steps);
         for row in rows(&one.briefing) {
             sum.rows += 1;
             sum.used += usize::from(work.needs(row));
@@ -140,28 +140,31 @@ fn rows(briefing: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The files, commands and words of a session.
-struct Work {
+struct SessionContents {
     paths: BTreeSet<String>,
     commands: BTreeSet<String>,
     words: BTreeSet<String>,
 }
 
-impl Work {
-    fn of(steps: &[Step]) -> Work {
-        let mut work =
-            Work { paths: BTreeSet::new(), commands: BTreeSet::new(), words: BTreeSet::new() };
+impl SessionContents {
+    fn of(steps: &[StoryStep]) -> SessionContents {
+        let mut work = SessionContents {
+            paths: BTreeSet::new(),
+            commands: BTreeSet::new(),
+            words: BTreeSet::new(),
+        };
         for step in steps {
             match step {
-                Step::Edit { path, .. } | Step::Write { path, .. } => {
+                StoryStep::Edit { path, .. } | StoryStep::Write { path, .. } => {
                     work.paths.insert(path.clone());
                 }
                 // `git status` is part of every session, so it makes no row useful.
-                Step::Run { command, .. }
+                StoryStep::Run { command, .. }
                     if !command.starts_with("git ") && command != "ls -la" =>
                 {
                     work.commands.insert(command.clone());
                 }
-                Step::Prompt(text) => work.words.extend(words(text)),
+                StoryStep::Prompt(text) => work.words.extend(words(text)),
                 _ => {}
             }
         }
@@ -187,10 +190,10 @@ mod tests {
 
     #[test]
     fn a_row_is_used_if_the_session_edits_its_file_or_goes_on_with_its_topic() {
-        let work = Work::of(&[
-            Step::Prompt("finish the retry budget of the uploader".to_owned()),
-            Step::Edit { path: "src/up.rs".into(), old: String::new(), new: String::new() },
-            Step::Run { command: "git status".into(), output: String::new(), failed: false },
+        let work = SessionContents::of(&[
+            StoryStep::Prompt("finish the retry budget of the uploader".to_owned()),
+            StoryStep::Edit { path: "src/up.rs".into(), old: String::new(), new: String::new() },
+            StoryStep::Run { command: "git status".into(), output: String::new(), failed: false },
         ]);
         assert!(work.needs("- src/up.rs edited 3 times"));
         assert!(work.needs("- uploader gives up without a retry"));

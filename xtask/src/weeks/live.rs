@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::payload::Frame;
 use super::plan::{PlannedSession, Weeks};
 use super::random::Random;
-use super::wire::{self, Wire};
+use super::wire::{self, HookConnection};
 use crate::home::Home;
 
 /// Between two events of a session lie at most this many milliseconds.
@@ -23,7 +23,7 @@ pub(super) struct Briefed<'a> {
 /// Sends all events. Returns each session with its briefing, in the order in which they began.
 pub(super) fn live<'a>(home: &Home, weeks: &'a Weeks) -> Result<Vec<Briefed<'a>>> {
     let begin = wire::now_ms()?.saturating_sub(Weeks::length_ms());
-    let mut wire = Wire::open(home)?;
+    let mut wire = HookConnection::open(home)?;
     let mut random = Random::new(begin);
     let mut briefed = Vec::new();
     for session in &weeks.sessions {

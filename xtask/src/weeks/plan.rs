@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 
-use super::payload::Agent;
+use super::payload::WeekAgent;
 use super::random::Random;
-use super::stories::{Step, Stories, Story, WorkProject};
+use super::stories::{Stories, Story, StoryStep, WorkProject};
 
 const DAYS: u64 = 21;
 const DAY_MS: u64 = 86_400_000;
@@ -17,11 +17,11 @@ const STEPS_MIN: usize = 4_200;
 /// A session of one agent in one project.
 pub(super) struct PlannedSession {
     pub(super) project: String,
-    pub(super) agent: Agent,
+    pub(super) agent: WeekAgent,
     pub(super) id: String,
     /// Milliseconds after the beginning of the weeks.
     pub(super) start: u64,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<StoryStep>,
 }
 
 /// A question at the end of the weeks, asked in the directory of a project.
@@ -91,8 +91,13 @@ fn start(day: u64, random: &mut Random) -> u64 {
     day * DAY_MS + 8 * HOUR_MS + random.below(9 * HOUR_MS)
 }
 
-fn session(project: String, start: u64, steps: Vec<Step>, random: &mut Random) -> PlannedSession {
-    let agent = if random.percent(65) { Agent::Claude } else { Agent::Codex };
+fn session(
+    project: String,
+    start: u64,
+    steps: Vec<StoryStep>,
+    random: &mut Random,
+) -> PlannedSession {
+    let agent = if random.percent(65) { WeekAgent::Claude } else { WeekAgent::Codex };
     let id = format!("{:08x}-0000-4000-8000-{:012x}", random.below(1 << 32), start);
     PlannedSession { project, agent, id, start, steps }
 }
@@ -104,10 +109,10 @@ fn tell(story: &Story, random: &mut Random, weeks: &mut Weeks) -> Result<()> {
     let last = story.sessions.iter().map(|session| session.day).max().unwrap_or(0);
     let first_day = random.below(DAYS.saturating_sub(last).max(1));
     let mut since = 0;
-    let mut told: Vec<Step> = Vec::new();
+    let mut told: Vec<StoryStep> = Vec::new();
     for planned in &story.sessions {
         let start = start(first_day + planned.day, random);
-        let steps: Vec<Step> =
+        let steps: Vec<StoryStep> =
             planned.steps.iter().map(|step| filled_step(step, &values)).collect();
         told.extend(steps.iter().cloned());
         since = since.max(start);
@@ -136,12 +141,13 @@ fn tell(story: &Story, random: &mut Random, weeks: &mut Weeks) -> Result<()> {
 }
 
 /// Fails if the question contains its answer, or if no step of the right kind answers it.
-fn check(text: &str, facts: &[String], from_answer: bool, told: &[Step]) -> Result<()> {
+fn check(text: &str, facts: &[String], from_answer: bool, told: &[StoryStep]) -> Result<()> {
     if has_all(text, facts) {
         bail!("the question '{text}' contains its own answer");
     }
-    let answers = |step: &&Step| has_all(&words_of(step), facts);
-    let is_message = |step: &Step| matches!(step, Step::Answer(_) | Step::Subagent(_));
+    let answers = |step: &&StoryStep| has_all(&words_of(step), facts);
+    let is_message =
+        |step: &StoryStep| matches!(step, StoryStep::Answer(_) | StoryStep::Subagent(_));
     let mut found = told.iter().filter(answers).peekable();
     if found.peek().is_none() {
         bail!("no step answers '{text}' with {facts:?}");
@@ -160,15 +166,16 @@ pub(super) fn has_all(text: &str, facts: &[String]) -> bool {
 }
 
 /// The part of a step that could be stored.
-fn words_of(step: &Step) -> String {
+fn words_of(step: &StoryStep) -> String {
     match step {
-        Step::Prompt(text) | Step::Answer(text) | Step::Subagent(text) | Step::Commit(text) => {
-            text.clone()
-        }
-        Step::Read(text) | Step::Grep(text) => text.clone(),
-        Step::Edit { path, old, new } => format!("{path}\n{old}\n{new}"),
-        Step::Write { path, content } => format!("{path}\n{content}"),
-        Step::Run { command, output, failed } => {
+        StoryStep::Prompt(text)
+        | StoryStep::Answer(text)
+        | StoryStep::Subagent(text)
+        | StoryStep::Commit(text) => text.clone(),
+        StoryStep::Read(text) | StoryStep::Grep(text) => text.clone(),
+        StoryStep::Edit { path, old, new } => format!("{path}\n{old}\n{new}"),
+        StoryStep::Write { path, content } => format!("{path}\n{content}"),
+        StoryStep::Run { command, output, failed } => {
             if *failed {
                 format!("{command}\n{output}")
             } else {
@@ -184,22 +191,24 @@ fn filled(text: &str, values: &BTreeMap<&str, &str>) -> String {
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-fn filled_step(step: &Step, values: &BTreeMap<&str, &str>) -> Step {
+fn filled_step(step: &StoryStep, values: &BTreeMap<&str, &str>) -> StoryStep {
     let fill = |text: &String| filled(text, values);
     match step {
-        Step::Prompt(text) => Step::Prompt(fill(text)),
-        Step::Read(path) => Step::Read(fill(path)),
-        Step::Grep(pattern) => Step::Grep(fill(pattern)),
-        Step::Edit { path, old, new } => {
-            Step::Edit { path: fill(path), old: fill(old), new: fill(new) }
+        StoryStep::Prompt(text) => StoryStep::Prompt(fill(text)),
+        StoryStep::Read(path) => StoryStep::Read(fill(path)),
+        StoryStep::Grep(pattern) => StoryStep::Grep(fill(pattern)),
+        StoryStep::Edit { path, old, new } => {
+            StoryStep::Edit { path: fill(path), old: fill(old), new: fill(new) }
         }
-        Step::Write { path, content } => Step::Write { path: fill(path), content: fill(content) },
-        Step::Run { command, output, failed } => {
-            Step::Run { command: fill(command), output: fill(output), failed: *failed }
+        StoryStep::Write { path, content } => {
+            StoryStep::Write { path: fill(path), content: fill(content) }
         }
-        Step::Commit(message) => Step::Commit(fill(message)),
-        Step::Answer(text) => Step::Answer(fill(text)),
-        Step::Subagent(text) => Step::Subagent(fill(text)),
+        StoryStep::Run { command, output, failed } => {
+            StoryStep::Run { command: fill(command), output: fill(output), failed: *failed }
+        }
+        StoryStep::Commit(message) => StoryStep::Commit(fill(message)),
+        StoryStep::Answer(text) => StoryStep::Answer(fill(text)),
+        StoryStep::Subagent(text) => StoryStep::Subagent(fill(text)),
     }
 }
 
@@ -222,7 +231,7 @@ impl Thread<'_> {
         random.pick(&self.project.words).clone_into(&mut self.word);
     }
 
-    fn session(&mut self, random: &mut Random) -> Vec<Step> {
+    fn session(&mut self, random: &mut Random) -> Vec<StoryStep> {
         if random.percent(35) {
             self.turn_to_others(random);
         }
@@ -234,32 +243,32 @@ impl Thread<'_> {
     }
 
     /// A prompt, the steps for it, and the answer.
-    fn turn(&self, random: &mut Random, steps: &mut Vec<Step>) {
+    fn turn(&self, random: &mut Random, steps: &mut Vec<StoryStep>) {
         let file = random.pick(&self.files).to_owned();
         let values = BTreeMap::from([("file", file.as_str()), ("word", self.word.as_str())]);
-        steps.push(Step::Prompt(filled(random.pick(&self.project.filler), &values)));
+        steps.push(StoryStep::Prompt(filled(random.pick(&self.project.filler), &values)));
         for _ in 0..4 + random.below(5) {
             steps.push(self.tool(&file, random));
         }
         if random.percent(15) {
             let output = "1 failed, 41 passed\nerror: assertion failed: left == right";
             let command = self.project.tests.clone();
-            steps.push(Step::Run { command, output: output.to_owned(), failed: true });
+            steps.push(StoryStep::Run { command, output: output.to_owned(), failed: true });
         }
         if random.percent(40) {
             let output = "42 passed, 0 failed".to_owned();
             let command = self.project.tests.clone();
-            steps.push(Step::Run { command, output, failed: false });
+            steps.push(StoryStep::Run { command, output, failed: false });
         }
         if random.percent(20) {
-            steps.push(Step::Commit(format!("tidy {file}")));
+            steps.push(StoryStep::Commit(format!("tidy {file}")));
         }
         let answer = filled(random.pick(&self.project.idle_answers), &values);
-        steps.push(Step::Answer(answer));
+        steps.push(StoryStep::Answer(answer));
     }
 
-    fn tool(&self, file: &str, random: &mut Random) -> Step {
-        let run = |command: &str, output: &str| Step::Run {
+    fn tool(&self, file: &str, random: &mut Random) -> StoryStep {
+        let run = |command: &str, output: &str| StoryStep::Run {
             command: command.to_owned(),
             output: output.to_owned(),
             failed: false,
@@ -269,10 +278,10 @@ impl Thread<'_> {
             0 | 1 => run("git status --short", &changed),
             2 => run("ls -la", "total 48"),
             3 => run(&format!("git diff {file}"), "@@ -1 +1 @@"),
-            4 | 5 => Step::Read(file.to_owned()),
-            6 => Step::Grep(self.word.clone()),
-            7 => Step::Read(random.pick(&self.project.files).to_owned()),
-            _ => Step::Edit {
+            4 | 5 => StoryStep::Read(file.to_owned()),
+            6 => StoryStep::Grep(self.word.clone()),
+            7 => StoryStep::Read(random.pick(&self.project.files).to_owned()),
+            _ => StoryStep::Edit {
                 path: file.to_owned(),
                 old: format!("// {} {}", self.word, random.below(90)),
                 new: format!("// {} {}", self.word, random.below(90)),

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::live::folder;
-use super::payload::{Agent, Frame};
-use super::stories::Step;
-use super::wire::{self, Wire};
+use super::payload::{Frame, WeekAgent};
+use super::stories::StoryStep;
+use super::wire::{self, HookConnection};
 use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::http;
@@ -24,15 +24,15 @@ const HITS: usize = 100;
 struct History {
     name: String,
     sessions: Vec<Conversation>,
-    questions: Vec<Question>,
+    questions: Vec<GoldQuestion>,
 }
 
 struct Conversation {
     id: String,
-    turns: Vec<Step>,
+    turns: Vec<StoryStep>,
 }
 
-struct Question {
+struct GoldQuestion {
     text: String,
     /// Ids of the sessions that answer it.
     gold: Vec<String>,
@@ -71,9 +71,9 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
 fn measure(binary: &std::path::Path, histories: &[History]) -> Result<String> {
     let home = Home::new(binary)?;
     let daemon = Daemon::start(&home, &[])?;
-    let mut connection = http::Connection::open(daemon.port)?;
+    let mut connection = http::HttpClient::open(daemon.port)?;
     let token = home.token()?;
-    let mut wire = Wire::open(&home)?;
+    let mut wire = HookConnection::open(&home)?;
     let now = wire::now_ms()?;
     let mut sum = Sum::default();
     for history in histories {
@@ -81,10 +81,10 @@ fn measure(binary: &std::path::Path, histories: &[History]) -> Result<String> {
         let count = history.sessions.len() as u64;
         for (index, session) in history.sessions.iter().enumerate() {
             let mut at = now - (count - index as u64) * DAY_MS;
-            let frame = Frame { agent: Agent::Claude, session: &session.id, folder: &folder };
+            let frame = Frame { agent: WeekAgent::Claude, session: &session.id, folder: &folder };
             for turn in &session.turns {
                 at += TURN_MS;
-                wire.send(Agent::Claude, &frame.step(turn, at), at)?;
+                wire.send(WeekAgent::Claude, &frame.step(turn, at), at)?;
             }
         }
         for question in &history.questions {
@@ -163,7 +163,7 @@ fn locomo(index: usize, conversation: &Value, qa: &Value) -> Result<History> {
                 picture.unwrap_or_default()
             );
             let asks = &turn["speaker"] == first_speaker;
-            if asks { Step::Prompt(text) } else { Step::Answer(text) }
+            if asks { StoryStep::Prompt(text) } else { StoryStep::Answer(text) }
         });
         sessions.push(Conversation { id: format!("c{index}-s{number}"), turns: turns.collect() });
     }
@@ -178,7 +178,7 @@ fn locomo(index: usize, conversation: &Value, qa: &Value) -> Result<History> {
         gold.dedup();
         let text = asked["question"].as_str().unwrap_or_default().to_owned();
         if !gold.is_empty() {
-            questions.push(Question { text, gold });
+            questions.push(GoldQuestion { text, gold });
         }
     }
     Ok(History { name: format!("conversation-{index}"), sessions, questions })
@@ -192,7 +192,7 @@ fn longmemeval(index: usize, item: &Value) -> Result<History> {
     let sessions = ids.iter().zip(given).map(|(id, turns)| {
         let turns = turns.as_array().into_iter().flatten().map(|turn| {
             let text = turn["content"].as_str().unwrap_or_default().to_owned();
-            if turn["role"] == "user" { Step::Prompt(text) } else { Step::Answer(text) }
+            if turn["role"] == "user" { StoryStep::Prompt(text) } else { StoryStep::Answer(text) }
         });
         Conversation { id: named(id), turns: turns.collect() }
     });
@@ -201,6 +201,6 @@ fn longmemeval(index: usize, item: &Value) -> Result<History> {
     Ok(History {
         name: format!("history-{index}"),
         sessions: sessions.collect(),
-        questions: vec![Question { text, gold }],
+        questions: vec![GoldQuestion { text, gold }],
     })
 }

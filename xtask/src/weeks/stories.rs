@@ -35,12 +35,12 @@ pub(super) struct Story {
 pub(super) struct StorySession {
     /// Days after the first day of the story.
     pub(super) day: u64,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<StoryStep>,
 }
 
 /// One thing that the user, the agent or one of its tools did.
 #[derive(Clone)]
-pub(super) enum Step {
+pub(super) enum StoryStep {
     Prompt(String),
     Read(String),
     Grep(String),
@@ -115,27 +115,27 @@ fn session(table: &Table) -> Result<StorySession> {
     Ok(StorySession { day: u64::try_from(day).context("a negative 'day'")?, steps })
 }
 
-fn step(given: Option<&Array>) -> Result<Step> {
+fn step(given: Option<&Array>) -> Result<StoryStep> {
     let parts = strings(given)?;
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     Ok(match parts[..] {
-        ["prompt", text] => Step::Prompt(text.to_owned()),
-        ["read", path] => Step::Read(path.to_owned()),
-        ["grep", pattern] => Step::Grep(pattern.to_owned()),
+        ["prompt", text] => StoryStep::Prompt(text.to_owned()),
+        ["read", path] => StoryStep::Read(path.to_owned()),
+        ["grep", pattern] => StoryStep::Grep(pattern.to_owned()),
         ["edit", path, old, new] => {
-            Step::Edit { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() }
+            StoryStep::Edit { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() }
         }
         ["write", path, content] => {
-            Step::Write { path: path.to_owned(), content: content.to_owned() }
+            StoryStep::Write { path: path.to_owned(), content: content.to_owned() }
         }
-        [kind @ ("run" | "fail"), command, output] => Step::Run {
+        [kind @ ("run" | "fail"), command, output] => StoryStep::Run {
             command: command.to_owned(),
             output: output.to_owned(),
             failed: kind == "fail",
         },
-        ["commit", message] => Step::Commit(message.to_owned()),
-        ["answer", text] => Step::Answer(text.to_owned()),
-        ["subagent", text] => Step::Subagent(text.to_owned()),
+        ["commit", message] => StoryStep::Commit(message.to_owned()),
+        ["answer", text] => StoryStep::Answer(text.to_owned()),
+        ["subagent", text] => StoryStep::Subagent(text.to_owned()),
         _ => bail!("no step is written as {parts:?}"),
     })
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::payload::{Agent, Hooked};
+use super::payload::{HookPayload, WeekAgent};
 use crate::home::Home;
 
 const REPLY_DEADLINE: Duration = Duration::from_secs(20);
@@ -33,23 +33,28 @@ pub(super) fn repository(folder: &Path) -> Result<String> {
 }
 
 /// The connection of a hook, kept open.
-pub(super) struct Wire {
+pub(super) struct HookConnection {
     reader: BufReader<UnixStream>,
     database: PathBuf,
     calls: u64,
 }
 
-impl Wire {
-    pub(super) fn open(home: &Home) -> Result<Wire> {
+impl HookConnection {
+    pub(super) fn open(home: &Home) -> Result<HookConnection> {
         let stream = UnixStream::connect(home.file("run").join("daemon.sock"))
             .context("the daemon has no socket")?;
         stream.set_read_timeout(Some(REPLY_DEADLINE))?;
         let database = home.data().join("rekindle.db");
-        Ok(Wire { reader: BufReader::new(stream), database, calls: 0 })
+        Ok(HookConnection { reader: BufReader::new(stream), database, calls: 0 })
     }
 
     /// Returns the text for the agent.
-    pub(super) fn send(&mut self, agent: Agent, hooked: &Hooked, at: u64) -> Result<Value> {
+    pub(super) fn send(
+        &mut self,
+        agent: WeekAgent,
+        hooked: &HookPayload,
+        at: u64,
+    ) -> Result<Value> {
         self.calls += 1;
         let call = json!({
             "jsonrpc": "2.0",
