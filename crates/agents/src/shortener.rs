@@ -17,7 +17,7 @@ use self::long_text::LongText;
 pub(crate) struct Shortener {
     out: Vec<u8>,
     levels: Vec<Level>,
-    state: State,
+    state: ParseState,
     /// The name of the member that is being read, as it is spelled.
     name: Vec<u8>,
     /// Offset in `out` at which the current member or item begins, including its comma.
@@ -55,7 +55,7 @@ impl Skipped {
     }
 }
 
-enum State {
+enum ParseState {
     /// Before the first byte of a value, or before the end of an empty list.
     Value,
     /// Before the name of a member, or before the end of an empty object.
@@ -90,7 +90,7 @@ impl Default for Shortener {
         Shortener {
             out: Vec::with_capacity(limits::EVENT_TEXT_BYTES_MAX),
             levels: Vec::new(),
-            state: State::Value,
+            state: ParseState::Value,
             name: Vec::new(),
             begins: 0,
             values: 0,
@@ -106,20 +106,20 @@ impl Shortener {
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let taken = match &mut self.state {
-                State::Text { .. } => self.text(bytes),
-                State::Long(text) => match text.feed(bytes) {
+                ParseState::Text { .. } => self.text(bytes),
+                ParseState::Long(text) => match text.feed(bytes) {
                     Some(taken) => {
                         let shortened = text.shortened();
                         self.out.extend_from_slice(shortened.as_bytes());
-                        self.state = State::After;
+                        self.state = ParseState::After;
                         taken
                     }
                     None => bytes.len(),
                 },
-                State::Skip(_) => self.skip(bytes),
-                State::SkipRest(_) => self.skip_rest(bytes),
-                State::InName { .. } => self.member_name(bytes),
-                State::Bad => return,
+                ParseState::Skip(_) => self.skip(bytes),
+                ParseState::SkipRest(_) => self.skip_rest(bytes),
+                ParseState::InName { .. } => self.member_name(bytes),
+                ParseState::Bad => return,
                 _ => self.structure(bytes),
             };
             bytes = bytes.get(taken..).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Shortener {
 
     /// Whether the event is complete.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.state, State::Whole)
+        matches!(self.state, ParseState::Whole)
     }
 
     /// Whether a value was omitted because it is nested too deep.
@@ -139,7 +139,7 @@ impl Shortener {
     /// Stops hashing, which takes most of the time, because the deadline has passed.
     pub(crate) fn hurry(&mut self) {
         self.hashes = false;
-        if let State::Long(text) = &mut self.state {
+        if let ParseState::Long(text) = &mut self.state {
             text.stop_hashing();
         }
     }
@@ -153,13 +153,13 @@ impl Shortener {
     /// omitted, unless it is a long text. `None` if the input is not the beginning of an object.
     pub(crate) fn finish_cut(mut self) -> Option<Vec<u8>> {
         match &mut self.state {
-            State::Bad => return None,
-            State::Whole => return Some(self.out),
-            State::Long(text) => {
+            ParseState::Bad => return None,
+            ParseState::Whole => return Some(self.out),
+            ParseState::Long(text) => {
                 let shortened = text.shortened();
                 self.out.extend_from_slice(shortened.as_bytes());
             }
-            State::Text { .. } | State::Scalar { .. } => {
+            ParseState::Text { .. } | ParseState::Scalar { .. } => {
                 self.out.truncate(self.begins);
                 if let Some(level) = self.levels.last_mut() {
                     level.kept -= 1;
@@ -180,28 +180,28 @@ impl Shortener {
     /// Processes one byte between values or in a short token. Returns the number of bytes consumed, 0 or 1.
     fn structure(&mut self, bytes: &[u8]) -> usize {
         let Some(&byte) = bytes.first() else { return 0 };
-        if let State::Scalar { .. } | State::SkipScalar = self.state {
+        if let ParseState::Scalar { .. } | ParseState::SkipScalar = self.state {
             return self.scalar(byte);
         }
         if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
             return 1;
         }
         match (&self.state, byte) {
-            (State::Value, b']') if self.is_empty_level(false) => self.end(),
-            (State::Value, _) => self.begin(byte),
-            (State::Name, b'}') if self.is_empty_level(true) => self.end(),
-            (State::Name, b'"') => {
+            (ParseState::Value, b']') if self.is_empty_level(false) => self.end(),
+            (ParseState::Value, _) => self.begin(byte),
+            (ParseState::Name, b'}') if self.is_empty_level(true) => self.end(),
+            (ParseState::Name, b'"') => {
                 self.name.clear();
-                self.state = State::InName { escaped: false };
+                self.state = ParseState::InName { escaped: false };
             }
-            (State::Colon, b':') => self.state = State::Value,
-            (State::After, b',') => {
+            (ParseState::Colon, b':') => self.state = ParseState::Value,
+            (ParseState::After, b',') => {
                 let in_object = self.levels.last().is_some_and(|level| level.is_object);
-                self.state = if in_object { State::Name } else { State::Value };
+                self.state = if in_object { ParseState::Name } else { ParseState::Value };
             }
-            (State::After, b'}') if self.in_level(true) => self.end(),
-            (State::After, b']') if self.in_level(false) => self.end(),
-            _ => self.state = State::Bad,
+            (ParseState::After, b'}') if self.in_level(true) => self.end(),
+            (ParseState::After, b']') if self.in_level(false) => self.end(),
+            _ => self.state = ParseState::Bad,
         }
         1
     }
@@ -221,7 +221,7 @@ impl Shortener {
         let nests = matches!(byte, b'{' | b'[');
         let is_scalar = matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
         if !(nests || is_scalar) || (self.levels.is_empty() && byte != b'{') {
-            self.state = State::Bad;
+            self.state = ParseState::Bad;
             return;
         }
         if self.levels.len() == 1 {
@@ -238,10 +238,10 @@ impl Shortener {
             let skipped = Skipped::at(byte);
             self.state = match byte {
                 _ if !too_deep && self.in_level(false) => {
-                    State::SkipRest(Skipped { depth: skipped.depth + 1, ..skipped })
+                    ParseState::SkipRest(Skipped { depth: skipped.depth + 1, ..skipped })
                 }
-                b'"' | b'{' | b'[' => State::Skip(skipped),
-                _ => State::SkipScalar,
+                b'"' | b'{' | b'[' => ParseState::Skip(skipped),
+                _ => ParseState::SkipScalar,
             };
             return;
         }
@@ -250,13 +250,13 @@ impl Shortener {
         let from = self.out.len();
         self.out.push(byte);
         self.state = match byte {
-            b'"' => State::Text { from, escaped: false },
+            b'"' => ParseState::Text { from, escaped: false },
             b'{' | b'[' => {
                 let is_object = byte == b'{';
                 self.levels.push(Level { is_object, kept: 0, omitted: 0 });
-                if is_object { State::Name } else { State::Value }
+                if is_object { ParseState::Name } else { ParseState::Value }
             }
-            _ => State::Scalar { from },
+            _ => ParseState::Scalar { from },
         };
     }
 
@@ -294,7 +294,7 @@ impl Shortener {
         if let Some(level) = self.levels.pop() {
             self.close(&level);
         }
-        self.state = if self.levels.is_empty() { State::Whole } else { State::After };
+        self.state = if self.levels.is_empty() { ParseState::Whole } else { ParseState::After };
     }
 
     fn close(&mut self, level: &Level) {
@@ -312,15 +312,15 @@ impl Shortener {
 
     fn scalar(&mut self, byte: u8) -> usize {
         if matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {
-            self.state = State::After;
+            self.state = ParseState::After;
             return 0;
         }
-        if let State::Scalar { from } = self.state {
+        if let ParseState::Scalar { from } = self.state {
             self.out.push(byte);
             if self.out.len() - from > limits::EVENT_NAME_BYTES_MAX {
                 self.out.truncate(from);
                 self.out.extend_from_slice(b"null");
-                self.state = State::SkipScalar;
+                self.state = ParseState::SkipScalar;
             }
         }
         1
@@ -328,22 +328,22 @@ impl Shortener {
 
     /// Copies a text up to its end, or until it exceeds the limit for long texts.
     fn text(&mut self, bytes: &[u8]) -> usize {
-        let State::Text { from, escaped } = &mut self.state else { return 0 };
+        let ParseState::Text { from, escaped } = &mut self.state else { return 0 };
         let (taken, ended) = string_part(bytes, escaped);
         self.out.extend_from_slice(bytes.get(..taken).unwrap_or_default());
         let from = *from;
         let max = limits::EVENT_TEXT_BYTES_MAX + 2;
         if ended && self.out.len() - from <= max {
-            self.state = State::After;
+            self.state = ParseState::After;
         } else if self.out.len() - from > max {
             let copied = self.out.split_off(from);
             let mut text = LongText::new(self.hashes);
             let raw = copied.get(1..).unwrap_or_default();
             if text.feed(raw).is_some() {
                 self.out.extend_from_slice(text.shortened().as_bytes());
-                self.state = State::After;
+                self.state = ParseState::After;
             } else {
-                self.state = State::Long(Box::new(text));
+                self.state = ParseState::Long(Box::new(text));
             }
         }
         taken
@@ -351,21 +351,21 @@ impl Shortener {
 
     /// Continues reading a member name.
     fn member_name(&mut self, bytes: &[u8]) -> usize {
-        let State::InName { escaped } = &mut self.state else { return 0 };
+        let ParseState::InName { escaped } = &mut self.state else { return 0 };
         let (taken, ended) = string_part(bytes, escaped);
         let read = bytes.get(..taken - usize::from(ended)).unwrap_or_default();
         // One byte over the limit is kept, so that the name is recognised as too long.
         let room = (limits::EVENT_NAME_BYTES_MAX + 1).saturating_sub(self.name.len());
         self.name.extend_from_slice(read.get(..room.min(read.len())).unwrap_or_default());
         if ended {
-            self.state = State::Colon;
+            self.state = ParseState::Colon;
         }
         taken
     }
 
     /// Scans for the end of an omitted value.
     fn skip(&mut self, bytes: &[u8]) -> usize {
-        let State::Skip(skipped) = &mut self.state else { return 0 };
+        let ParseState::Skip(skipped) = &mut self.state else { return 0 };
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             if std::mem::take(&mut skipped.escaped) {
@@ -388,7 +388,7 @@ impl Shortener {
                 _ => skipped.depth -= 1,
             }
             if skipped.depth == 0 && !skipped.in_text {
-                self.state = State::After;
+                self.state = ParseState::After;
                 return at;
             }
         }
@@ -397,7 +397,7 @@ impl Shortener {
 
     /// Scans for the end of a list and counts the omitted items.
     fn skip_rest(&mut self, bytes: &[u8]) -> usize {
-        let State::SkipRest(skipped) = &mut self.state else { return 0 };
+        let ParseState::SkipRest(skipped) = &mut self.state else { return 0 };
         let Skipped { mut depth, mut in_text, mut escaped } = *skipped;
         let mut items = 0;
         let mut end = None;

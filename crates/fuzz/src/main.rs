@@ -22,14 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use options::{Command, Options};
+use options::{Command, FuzzOptions};
 use supervisor::{Supervisor, TargetReport, table};
 use target::Workbench;
 use worker::Assignment;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let options = match Options::parse(&args) {
+    let options = match FuzzOptions::parse(&args) {
         Ok(options) => options,
         Err(error) => {
             eprintln!("fuzz: {error}\n\n{}", options::HELP);
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs the command. Returns whether all cases passed.
-fn run(options: &Options) -> std::io::Result<bool> {
+fn run(options: &FuzzOptions) -> std::io::Result<bool> {
     let bench = Workbench { binary: options.binary.clone() };
     let first = options.targets.first().copied();
     match (&options.command, first) {

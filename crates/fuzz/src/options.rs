@@ -59,7 +59,7 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) struct Options {
+pub(crate) struct FuzzOptions {
     pub(crate) command: Command,
     pub(crate) targets: Vec<&'static FuzzTarget>,
     pub(crate) binary: Option<PathBuf>,
@@ -83,10 +83,10 @@ struct Given {
     until: Option<u64>,
 }
 
-impl Options {
-    pub(crate) fn parse(args: &[String]) -> Result<Options, String> {
+impl FuzzOptions {
+    pub(crate) fn parse(args: &[String]) -> Result<FuzzOptions, String> {
         if args.iter().any(|arg| matches!(arg.as_str(), "--help" | "-h")) {
-            return Ok(Options::of(Command::Help, Vec::new(), Given::default()));
+            return Ok(FuzzOptions::of(Command::Help, Vec::new(), Given::default()));
         }
         let given = read(args)?;
         let mut chosen = Vec::new();
@@ -94,12 +94,12 @@ impl Options {
             chosen.push(FuzzTarget::named(name).ok_or_else(|| unknown(name))?);
         }
         let command = command(&given, &mut chosen)?;
-        Ok(Options::of(command, chosen, given))
+        Ok(FuzzOptions::of(command, chosen, given))
     }
 
-    fn of(command: Command, targets: Vec<&'static FuzzTarget>, given: Given) -> Options {
+    fn of(command: Command, targets: Vec<&'static FuzzTarget>, given: Given) -> FuzzOptions {
         let out = given.out.unwrap_or_else(|| corpus::root().join("target/fuzz"));
-        Options { command, targets, binary: given.binary, out }
+        FuzzOptions { command, targets, binary: given.binary, out }
     }
 }
 
@@ -199,8 +199,8 @@ fn case(text: &str) -> Result<(u64, u64, u64), String> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Options, String> {
-        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parsed(line: &str) -> Result<FuzzOptions, String> {
+        FuzzOptions::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     fn command(line: &str) -> Command {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::options::Options;
+use crate::options::FuzzOptions;
 use crate::target::FuzzTarget;
 use crate::worker::{Assignment, Position};
 
@@ -42,7 +42,7 @@ pub(crate) struct TargetReport {
 }
 
 pub(crate) struct Supervisor<'a> {
-    pub(crate) options: &'a Options,
+    pub(crate) options: &'a FuzzOptions,
     /// Set by Ctrl-C.
     pub(crate) stop: Arc<AtomicBool>,
     /// The temporary directory of all workers, removed at the end.
@@ -50,7 +50,7 @@ pub(crate) struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    pub(crate) fn new(options: &'a Options, stop: Arc<AtomicBool>) -> std::io::Result<Self> {
+    pub(crate) fn new(options: &'a FuzzOptions, stop: Arc<AtomicBool>) -> std::io::Result<Self> {
         let scratch = std::env::temp_dir().join(format!("rekindle-fuzz-{}", std::process::id()));
         std::fs::create_dir_all(&scratch)?;
         std::fs::create_dir_all(&options.out)?;

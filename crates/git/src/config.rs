@@ -9,7 +9,7 @@ use std::str::Chars;
 
 /// The settings that this crate uses.
 #[derive(Debug, Default)]
-pub(crate) struct Config {
+pub(crate) struct GitConfig {
     /// Names and first URLs, in the order of the file.
     remotes: Vec<(String, String)>,
     /// Remotes that a program of the user fetches from (`remote.NAME.vcs`).
@@ -22,13 +22,13 @@ pub(crate) struct Config {
     pub(crate) has_worktree_config: bool,
 }
 
-impl Config {
+impl GitConfig {
     /// Parses a file; `None` for one that git would refuse.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Config> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<GitConfig> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let mut chars = text.chars().peekable();
-        let mut config = Config::default();
+        let mut config = GitConfig::default();
         let mut section = ConfigSection::default();
         while let Some(next) = chars.next() {
             match next {

@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::config::Config;
+use crate::config::GitConfig;
 use crate::remote;
 
 /// Bytes of a repository's file; a longer file is ignored.
@@ -185,15 +185,15 @@ impl GitDir {
         Ok(self.facts(main_root.clone(), main_root, &config))
     }
 
-    fn facts(self, root: PathBuf, main_root: PathBuf, config: &Config) -> Facts {
+    fn facts(self, root: PathBuf, main_root: PathBuf, config: &GitConfig) -> Facts {
         let GitDir { path, common, head } = self;
         let remote = config.remote().map(|url| remote::absolute(&url, &main_root));
         Facts { root, main_root, git_dir: path, common_dir: common, branch: head, remote }
     }
 
-    fn config(&self) -> io::Result<Config> {
+    fn config(&self) -> io::Result<GitConfig> {
         let read =
-            |path: &Path| Ok::<_, io::Error>(read(path)?.and_then(|text| Config::parse(&text)));
+            |path: &Path| Ok::<_, io::Error>(read(path)?.and_then(|text| GitConfig::parse(&text)));
         let mut config = read(&self.common.join("config"))?.unwrap_or_default();
         // A sparse checkout moves `core.worktree` of a submodule there.
         if config.has_worktree_config && config.worktree.is_none() {
@@ -211,7 +211,7 @@ impl GitDir {
 
     /// Whether this repository confirms that the directory is its working tree: it is inside the directory, or
     /// names it.
-    fn knows(&self, top: &Path, config: &Config) -> io::Result<bool> {
+    fn knows(&self, top: &Path, config: &GitConfig) -> io::Result<bool> {
         if self.path == self.common {
             let named = config.worktree.as_deref().map(|path| self.common.join(path));
             let named = named.and_then(|path| path.canonicalize().ok());
@@ -229,7 +229,7 @@ impl GitDir {
 }
 
 /// The main working tree of a repository, found from its git directory.
-fn main_root(common: &Path, config: &Config) -> io::Result<PathBuf> {
+fn main_root(common: &Path, config: &GitConfig) -> io::Result<PathBuf> {
     if common.ends_with(".git")
         && let Some(above) = common.parent()
     {

@@ -22,7 +22,7 @@ use crate::handler::Handler;
 use crate::message::{Outcome, Shape, error_reply, parse, shape};
 use crate::{Answering, McpServer, Notified, Notifying, Peer};
 
-type Reply = Response<BoxBody<Bytes, Infallible>>;
+type McpHttpReply = Response<BoxBody<Bytes, Infallible>>;
 
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
@@ -51,11 +51,11 @@ pub(crate) fn sdk_service(handler: Handler) -> StreamableHttpService<Handler, Ne
 
 impl McpServer {
     /// Answers one HTTP request to `/mcp`. A `tools` parameter of the query overrides the peer's.
-    pub fn http(&self, request: Request<Bytes>, from: Peer) -> Answering<'_, Reply> {
+    pub fn http(&self, request: Request<Bytes>, from: Peer) -> Answering<'_, McpHttpReply> {
         Box::pin(self.answer(request, from))
     }
 
-    async fn answer(&self, request: Request<Bytes>, mut from: Peer) -> Reply {
+    async fn answer(&self, request: Request<Bytes>, mut from: Peer) -> McpHttpReply {
         if let Some(tools) = asked_toolsets(request.uri().query().unwrap_or_default()) {
             from.tools = tools;
         }
@@ -75,7 +75,7 @@ impl McpServer {
 
     /// Answers with events: the progress of the call while it runs, then its reply. A call that reports nothing is answered
     /// in one piece, with the status of its reply.
-    async fn streamed(self, request: Request<Bytes>, mut from: Peer) -> Reply {
+    async fn streamed(self, request: Request<Bytes>, mut from: Peer) -> McpHttpReply {
         let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
         from.notify = Some(notify);
         let (mut events, body) = Channel::new(1);
@@ -111,7 +111,7 @@ impl McpServer {
         }
     }
 
-    async fn post(&self, request: Request<Bytes>, mut from: Peer, streamed: bool) -> Reply {
+    async fn post(&self, request: Request<Bytes>, mut from: Peer, streamed: bool) -> McpHttpReply {
         let message = match parse(request.body()) {
             Ok(message) => message,
             Err(refused) => return line_reply(refused, streamed),
@@ -146,7 +146,7 @@ impl McpServer {
         from: Peer,
         id: &Value,
         streamed: bool,
-    ) -> Reply {
+    ) -> McpHttpReply {
         let mut request = request.map(Full::new);
         // The SDK insists on what we leave to the client or have checked already.
         let headers = request.headers_mut();
@@ -174,7 +174,7 @@ impl McpServer {
 }
 
 /// The HTTP response for a message that was handled as a line.
-fn line_reply(outcome: Outcome, streamed: bool) -> Reply {
+fn line_reply(outcome: Outcome, streamed: bool) -> McpHttpReply {
     match outcome.reply {
         None => reply(StatusCode::ACCEPTED, JSON, String::new()),
         Some(text) if outcome.malformed => reply(StatusCode::BAD_REQUEST, JSON, text),
@@ -183,7 +183,7 @@ fn line_reply(outcome: Outcome, streamed: bool) -> Reply {
     }
 }
 
-fn reply(status: StatusCode, kind: &'static str, text: String) -> Reply {
+fn reply(status: StatusCode, kind: &'static str, text: String) -> McpHttpReply {
     if text.is_empty() {
         let mut reply = Response::new(Full::default().boxed());
         *reply.status_mut() = status;
@@ -192,14 +192,18 @@ fn reply(status: StatusCode, kind: &'static str, text: String) -> Reply {
     of_body(status, kind, Full::new(Bytes::from(text)).boxed())
 }
 
-fn of_body(status: StatusCode, kind: &'static str, body: BoxBody<Bytes, Infallible>) -> Reply {
+fn of_body(
+    status: StatusCode,
+    kind: &'static str,
+    body: BoxBody<Bytes, Infallible>,
+) -> McpHttpReply {
     let mut reply = Response::new(body);
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     reply
 }
 
-fn not_allowed() -> Reply {
+fn not_allowed() -> McpHttpReply {
     let error = ErrorData::invalid_request("messages are sent here with POST", None);
     let text = error_reply(&Value::Null, &error);
     let mut reply = reply(StatusCode::METHOD_NOT_ALLOWED, JSON, text);

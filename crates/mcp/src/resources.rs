@@ -19,18 +19,18 @@ pub(crate) const READ: &str = "get";
 #[derive(Deserialize)]
 struct Listing {
     resources: Vec<EntryLine>,
-    templates: Vec<Template>,
+    templates: Vec<SchemeTemplate>,
 }
 
 #[derive(Deserialize)]
-struct Template {
+struct SchemeTemplate {
     template: String,
     summary: String,
 }
 
 /// The parsed result of [`READ`].
 #[derive(Deserialize)]
-struct Found {
+struct ReadEntry {
     entry: Entry,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn resources(listing: Value) -> Result<Vec<Resource>, ErrorData> {
 /// The templates of the answer to [`LIST`].
 pub(crate) fn templates(listing: Value) -> Result<Vec<ResourceTemplate>, ErrorData> {
     let listing: Listing = read_answer(LIST, listing)?;
-    let template = |template: Template| {
+    let template = |template: SchemeTemplate| {
         let text = template.template;
         let scheme = text.split_once("://").map_or(text.as_str(), |(scheme, _)| scheme).to_owned();
         ResourceTemplate::new(text, scheme).with_description(template.summary)
@@ -59,7 +59,7 @@ pub(crate) fn templates(listing: Value) -> Result<Vec<ResourceTemplate>, ErrorDa
 
 /// The answer to [`READ`] under the URI that was asked for.
 pub(crate) fn contents(uri: &str, answer: Value) -> Result<ReadResourceResult, ErrorData> {
-    let entry = read_answer::<Found>(READ, answer)?.entry;
+    let entry = read_answer::<ReadEntry>(READ, answer)?.entry;
     let text = ResourceContents::TextResourceContents {
         uri: inert::line(uri.to_owned()),
         mime_type: Some(entry.media_type),

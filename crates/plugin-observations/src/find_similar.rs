@@ -71,7 +71,7 @@ pub(crate) struct SimilarRecord {
     is_pinned: bool,
     /// From 0 to 1, against the best of the answer.
     score: f64,
-    parts: Parts,
+    parts: SimilarityParts,
     /// Whether it says the same: `cosine` is 0.9 or more and `overlap` 0.85 or more, the words are in the
     /// same order, and neither denies what the other says.
     duplicate: bool,
@@ -79,7 +79,7 @@ pub(crate) struct SimilarRecord {
 
 /// The parts of a score, and how similar the two texts are; each from 0 to 1.
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Parts {
+pub(crate) struct SimilarityParts {
     /// Its words, against the best of the answer.
     lexical: f64,
     /// How near its nearest passage is in meaning.
@@ -214,7 +214,7 @@ fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError
             project: record.project,
             is_pinned: record.is_pinned,
             score: show::rounded(hit.score / score),
-            parts: Parts {
+            parts: SimilarityParts {
                 lexical: show::rounded(hit.lexical / lexical),
                 meaning: show::rounded(hit.meaning),
                 cosine: show::rounded(alike.meaning),

@@ -115,7 +115,7 @@ fn sample(cx: &Cx<'_>, count: usize, dry_run: bool) -> Result<ScrubOutput, OpErr
         return Err(OpError::invalid("newest", "newest is for a look alone")
             .hint("Add dry_run (`--dry-run`), or leave newest out to go over everything."));
     }
-    let mut found = Found::default();
+    let mut found = FoundSecrets::default();
     let mut from = Some(cx.store.read(|rx| scrub::before_newest(rx, count))?);
     while let Some(after) = from {
         let seen = cx.store.read(|rx| records(rx, after))?;
@@ -127,14 +127,14 @@ fn sample(cx: &Cx<'_>, count: usize, dry_run: bool) -> Result<ScrubOutput, OpErr
 
 /// Number of secrets by rule, and of texts with a secret by place; never a value.
 #[derive(Default, Serialize)]
-struct Found {
+struct FoundSecrets {
     by_rule: BTreeMap<String, u64>,
     by_place: BTreeMap<String, u64>,
 }
 
 /// The result for one batch of texts.
-struct Step<C> {
-    found: Found,
+struct ScrubBatch<C> {
+    found: FoundSecrets,
     /// The replacements of texts with a secret, by id.
     changes: Vec<(i64, C)>,
     /// The last id of the batch, after which the next one starts; none at the end.
@@ -145,10 +145,10 @@ struct Step<C> {
 fn go_over<C: 'static>(
     cx: &Cx<'_>,
     dry_run: bool,
-    look: fn(&Rx<'_>, i64) -> Result<Step<C>, OpError>,
+    look: fn(&Rx<'_>, i64) -> Result<ScrubBatch<C>, OpError>,
     change: fn(&Tx<'_>, i64, &C) -> Result<(), OpError>,
-) -> Result<Found, OpError> {
-    let mut found = Found::default();
+) -> Result<FoundSecrets, OpError> {
+    let mut found = FoundSecrets::default();
     let mut from = Some(i64::MIN);
     while let Some(after) = from {
         let seen = cx.store.read(|rx| look(rx, after))?;
@@ -159,7 +159,7 @@ fn go_over<C: 'static>(
         }
         // Check the batch again in the write transaction: the texts may have changed since.
         found.add(turn(cx, move |tx| {
-            let Step { found, changes, .. } = look(tx, after)?;
+            let ScrubBatch { found, changes, .. } = look(tx, after)?;
             changes.iter().try_for_each(|(id, new)| change(tx, *id, new))?;
             Ok(found)
         })?);
@@ -167,10 +167,10 @@ fn go_over<C: 'static>(
     Ok(found)
 }
 
-fn records(rx: &Rx<'_>, after: i64) -> Result<Step<Replacement>, OpError> {
+fn records(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Replacement>, OpError> {
     let texts = scrub::after(rx, after, limits::SCRUB_BATCH)?;
     let next = texts.last().map(|last| last.id);
-    let (mut found, mut changes) = (Found::default(), Vec::new());
+    let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for old in texts {
         let Some(mut new) = guarded(&old, Profile::Strict) else { continue };
         let kind = observations::one(rx, old.id)?.map(|record| record.obs_type.kind());
@@ -188,7 +188,7 @@ fn records(rx: &Rx<'_>, after: i64) -> Result<Step<Replacement>, OpError> {
         }
         changes.push((old.id, new));
     }
-    Ok(Step { found, changes, next })
+    Ok(ScrubBatch { found, changes, next })
 }
 
 /// The texts of a record without secrets, if there are any in them.
@@ -210,10 +210,10 @@ fn guarded(old: &Texts, profile: Profile) -> Option<Replacement> {
     (!same).then_some(new)
 }
 
-fn summaries(rx: &Rx<'_>, after: i64) -> Result<Step<Summary>, OpError> {
+fn summaries(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Summary>, OpError> {
     let summaries = sessions::summaries_after(rx, after, limits::SCRUB_BATCH)?;
     let next = summaries.last().map(|(last, _)| *last);
-    let (mut found, mut changes) = (Found::default(), Vec::new());
+    let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for (id, summary) in summaries {
         let old = json!(summary);
         let mut new = redact_json(old.clone(), Profile::Strict).into_inner();
@@ -226,13 +226,16 @@ fn summaries(rx: &Rx<'_>, after: i64) -> Result<Step<Summary>, OpError> {
             changes.push((id, new));
         }
     }
-    Ok(Step { found, changes, next })
+    Ok(ScrubBatch { found, changes, next })
 }
 
-fn projects(rx: &Rx<'_>, after: i64) -> Result<Step<(ProjectTexts, ProjectReplacement)>, OpError> {
+fn projects(
+    rx: &Rx<'_>,
+    after: i64,
+) -> Result<ScrubBatch<(ProjectTexts, ProjectReplacement)>, OpError> {
     let projects = scrub::projects_after(rx, after, limits::SCRUB_BATCH)?;
     let next = projects.last().map(|last| last.id);
-    let (mut found, mut changes) = (Found::default(), Vec::new());
+    let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for old in projects {
         let strict = |text: &String| redact_place(text, Profile::Strict);
         // The name is that of the directory, or one that a user chose.
@@ -253,13 +256,13 @@ fn projects(rx: &Rx<'_>, after: i64) -> Result<Step<(ProjectTexts, ProjectReplac
             changes.push((old.id, (old, new)));
         }
     }
-    Ok(Step { found, changes, next })
+    Ok(ScrubBatch { found, changes, next })
 }
 
-fn roots(rx: &Rx<'_>, after: i64) -> Result<Step<Redacted<String>>, OpError> {
+fn roots(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Redacted<String>>, OpError> {
     let roots = scrub::roots_after(rx, after, limits::SCRUB_BATCH)?;
     let next = roots.last().map(|(last, _)| *last);
-    let (mut found, mut changes) = (Found::default(), Vec::new());
+    let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for (session, old) in roots {
         let new = redact_place(&old, Profile::Strict);
         if *new != old {
@@ -267,11 +270,11 @@ fn roots(rx: &Rx<'_>, after: i64) -> Result<Step<Redacted<String>>, OpError> {
             changes.push((session, new));
         }
     }
-    Ok(Step { found, changes, next })
+    Ok(ScrubBatch { found, changes, next })
 }
 
-impl Found {
-    fn add(&mut self, more: Found) {
+impl FoundSecrets {
+    fn add(&mut self, more: FoundSecrets) {
         for (sum, counts) in
             [(&mut self.by_rule, more.by_rule), (&mut self.by_place, more.by_place)]
         {
@@ -313,8 +316,8 @@ fn redactions(text: &str) -> BTreeMap<&str, u64> {
 }
 
 impl ScrubOutput {
-    fn new(found: Found, scrubbed: bool) -> ScrubOutput {
-        let Found { by_rule, by_place } = found;
+    fn new(found: FoundSecrets, scrubbed: bool) -> ScrubOutput {
+        let FoundSecrets { by_rule, by_place } = found;
         let copies_left = Vec::new();
         ScrubOutput { scrubbed, found: by_rule.values().sum(), by_rule, by_place, copies_left }
     }

@@ -286,18 +286,20 @@ pub(crate) fn checkpoint(db: &Connection) -> Result<(), StoreError> {
 }
 
 /// The length of a WAL.
-pub(crate) struct Log {
+pub(crate) struct WalLength {
     pub(crate) pages: u32,
     /// Pages that are checkpointed already.
     pub(crate) moved: u32,
 }
 
 /// Reads the length of the WAL without a checkpoint.
-pub(crate) fn log(db: &Connection) -> rusqlite::Result<Log> {
+pub(crate) fn log(db: &Connection) -> rusqlite::Result<WalLength> {
     let mut look = db.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?;
     // SQLite reports -1 for a database without a WAL.
     let number = |pages: i64| u32::try_from(pages).unwrap_or_default();
-    look.query_row([], |row| Ok(Log { pages: number(row.get(1)?), moved: number(row.get(2)?) }))
+    look.query_row([], |row| {
+        Ok(WalLength { pages: number(row.get(1)?), moved: number(row.get(2)?) })
+    })
 }
 
 /// Checkpoints the part of the WAL that no snapshot needs, without waiting for readers or writers.

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 pub(crate) const LOOKS_GRANTED: u32 = 10;
 
 thread_local! {
-    static WATCHED: Cell<Option<Watched>> = const { Cell::new(None) };
+    static WATCHED: Cell<Option<DeadlineState>> = const { Cell::new(None) };
 }
 
 #[derive(Clone, Copy)]
-struct Watched {
+struct DeadlineState {
     end: Instant,
     looks: u32,
     granted: u32,
@@ -47,7 +47,7 @@ impl Deadline {
     /// While the returned guard lives, statements of this thread on a read connection are interrupted at the deadline,
     /// but not before `granted` checks.
     pub(crate) fn watch(self, granted: u32) -> DeadlineWatch {
-        WATCHED.set(Some(Watched { end: self.end, looks: 0, granted, up: false }));
+        WATCHED.set(Some(DeadlineState { end: self.end, looks: 0, granted, up: false }));
         DeadlineWatch
     }
 }

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use model::limits;
 use rusqlite::Connection;
 
-use crate::connection::{self, Log};
+use crate::connection::{self, WalLength};
 
 /// How often the thread checkpoints the pages written meanwhile, before the writer does the rest.
 const PASSES: usize = 3;
@@ -63,7 +63,7 @@ fn move_beside(path: &Path, few: u32) {
     let Ok(db) = connection::connect(path, limits::STORE_BUSY) else { return };
     for _ in 0..PASSES {
         let moved = connection::move_log(&db).and_then(|()| connection::log(&db));
-        if !moved.is_ok_and(|Log { pages, moved }| pages.saturating_sub(moved) > few) {
+        if !moved.is_ok_and(|WalLength { pages, moved }| pages.saturating_sub(moved) > few) {
             return;
         }
     }

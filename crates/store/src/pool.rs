@@ -16,11 +16,11 @@ use crate::files::{self, FileId};
 pub(crate) struct Pool {
     path: PathBuf,
     busy: Duration,
-    state: Mutex<State>,
+    state: Mutex<ReaderPoolState>,
     changed: Condvar,
 }
 
-struct State {
+struct ReaderPoolState {
     phase: Phase,
     /// Counts the times all connections were closed, so that an old one is not taken back.
     generation: u64,
@@ -55,7 +55,7 @@ pub(crate) enum NoReader {
 
 impl Pool {
     pub(crate) fn new(path: PathBuf, busy: Duration) -> Pool {
-        let state = State {
+        let state = ReaderPoolState {
             phase: Phase::Suspended,
             generation: 0,
             idle: Vec::new(),
@@ -65,7 +65,7 @@ impl Pool {
         Pool { path, busy, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ReaderPoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -32,7 +32,7 @@ pub(super) fn removed(text: &str) -> Cow<'_, str> {
     }
     let lines: Vec<&str> = text.lines().collect();
     let mut kept: Vec<&str> = Vec::new();
-    let mut state = State::default();
+    let mut state = OurTextState::default();
     for (number, line) in lines.iter().enumerate() {
         let rest = lines.get(number + 1..).unwrap_or_default();
         match state.own_part(line, rest) {
@@ -59,7 +59,7 @@ pub(super) fn removed(text: &str) -> Cow<'_, str> {
 }
 
 #[derive(Default)]
-struct State {
+struct OurTextState {
     /// Whether a title was seen, and only lines of ours since.
     is_inside: bool,
     /// Whether the heading of a block of hints was seen, and only hints since.
@@ -69,7 +69,7 @@ struct State {
     has_removed: bool,
 }
 
-impl State {
+impl OurTextState {
     /// The line if it is not ours; `rest` are the lines after it.
     fn own_part<'a>(&mut self, line: &'a str, rest: &[&str]) -> Option<&'a str> {
         let bare = bare(line);

@@ -60,7 +60,7 @@ impl Strict {
     }
 }
 
-enum Part {
+enum FlowPart {
     /// The commands found for one command of the list: several for `bash -c`.
     Command(Range<usize>),
     Joint(Joint),
@@ -74,33 +74,33 @@ enum Part {
 /// The parts of a list in their order.
 #[derive(Default)]
 pub(super) struct Flow {
-    parts: Vec<Part>,
+    parts: Vec<FlowPart>,
     /// Whether there are branches or loops, so that the exit code says nothing about a single command.
     branches: bool,
 }
 
 impl Flow {
     pub(super) fn command(&mut self, range: Range<usize>, redirected: bool) {
-        self.parts.push(Part::Command(range));
+        self.parts.push(FlowPart::Command(range));
         if redirected {
-            self.parts.push(Part::Redirected);
+            self.parts.push(FlowPart::Redirected);
         }
     }
 
     pub(super) fn join(&mut self, joint: Joint) {
         match (joint, self.parts.last()) {
             (Joint::Branch, _) => self.branches = true,
-            (Joint::Line, None | Some(Part::Joint(_) | Part::Open)) => {}
-            _ => self.parts.push(Part::Joint(joint)),
+            (Joint::Line, None | Some(FlowPart::Joint(_) | FlowPart::Open)) => {}
+            _ => self.parts.push(FlowPart::Joint(joint)),
         }
     }
 
     pub(super) fn open(&mut self) {
-        self.parts.push(Part::Open);
+        self.parts.push(FlowPart::Open);
     }
 
     pub(super) fn close(&mut self) {
-        self.parts.push(Part::Close);
+        self.parts.push(FlowPart::Close);
     }
 
     pub(super) fn branch(&mut self) {
@@ -112,23 +112,23 @@ impl Flow {
         match word.text.as_str() {
             "{" => self.open(),
             "}" => self.close(),
-            "!" => self.parts.push(Part::Not),
+            "!" => self.parts.push(FlowPart::Not),
             _ => self.branches = true,
         }
     }
 
     /// Marks the group that was just closed as redirected to a file. Returns whether there was one.
     pub(super) fn redirect_group(&mut self) -> bool {
-        let closed = matches!(self.parts.last(), Some(Part::Close));
+        let closed = matches!(self.parts.last(), Some(FlowPart::Close));
         if closed {
-            self.parts.push(Part::Redirected);
+            self.parts.push(FlowPart::Redirected);
         }
         closed
     }
 
     /// Sets `decides` and `hidden` of all commands in the list.
     pub(super) fn settle(&self, found: &mut [Simple], mut strict: Strict) {
-        let mut marks = Marks { found };
+        let mut marks = FateMarks { found };
         marks.list(
             &self.parts,
             Fate { decides: !self.branches, ..Fate::default() },
@@ -147,12 +147,12 @@ struct Fate {
     piped: bool,
 }
 
-struct Marks<'a> {
+struct FateMarks<'a> {
     found: &'a mut [Simple],
 }
 
-impl Marks<'_> {
-    fn list(&mut self, parts: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
+impl FateMarks<'_> {
+    fn list(&mut self, parts: &[FlowPart], fate: Fate, strict: &mut Strict, depth: usize) {
         let ends = |joint| matches!(joint, Joint::Then | Joint::Line | Joint::Background);
         let mut chains = split(parts, ends);
         chains.retain(|(chain, _)| !chain.is_empty());
@@ -177,14 +177,14 @@ impl Marks<'_> {
     }
 
     /// Pipelines with `&&` and `||` between them.
-    fn chain(&mut self, chain: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
+    fn chain(&mut self, chain: &[FlowPart], fate: Fate, strict: &mut Strict, depth: usize) {
         let pipelines = split(chain, |joint| matches!(joint, Joint::And | Joint::Or));
         let behind_or = pipelines.windows(2).filter(|pair| pair[0].1 == Some(Joint::Or));
         // `|| exit 1` still fails; any other alternative may hide the failure.
         let hides = behind_or.map(|pair| pair[1].0).any(|pipeline| !self.always_fails(pipeline));
         let fate = Fate { decides: fate.decides && !hides, ..fate };
         for (pipeline, _) in pipelines {
-            let negated = matches!(pipeline.first(), Some(Part::Not));
+            let negated = matches!(pipeline.first(), Some(FlowPart::Not));
             let stages = split(pipeline, |joint| joint == Joint::Pipe);
             let last = stages.len() - 1;
             let is_shown = stages.last().is_some_and(|(stage, _)| !is_redirected(stage))
@@ -200,12 +200,12 @@ impl Marks<'_> {
         }
     }
 
-    fn stage(&mut self, stage: &[Part], fate: Fate, strict: &mut Strict, depth: usize) {
+    fn stage(&mut self, stage: &[FlowPart], fate: Fate, strict: &mut Strict, depth: usize) {
         let redirected = is_redirected(stage);
         let hidden = fate.hidden || redirected;
         let fate = Fate { hidden, piped: fate.piped && !redirected, ..fate };
-        let open = stage.iter().position(|part| matches!(part, Part::Open));
-        let close = stage.iter().rposition(|part| matches!(part, Part::Close));
+        let open = stage.iter().position(|part| matches!(part, FlowPart::Open));
+        let close = stage.iter().rposition(|part| matches!(part, FlowPart::Close));
         match (open, close) {
             (Some(open), Some(close)) if open < close && depth < limits::SHELL_DEPTH_MAX => {
                 self.list(&stage[open + 1..close], fate, strict, depth + 1);
@@ -215,9 +215,9 @@ impl Marks<'_> {
         }
     }
 
-    fn mark(&mut self, parts: &[Part], fate: Fate) {
+    fn mark(&mut self, parts: &[FlowPart], fate: Fate) {
         for part in parts {
-            let Part::Command(range) = part else { continue };
+            let FlowPart::Command(range) = part else { continue };
             for command in &mut self.found[range.clone()] {
                 command.decides &= fate.decides;
                 command.piped = match command.hidden {
@@ -230,7 +230,7 @@ impl Marks<'_> {
     }
 
     /// Applies `set -e` and `set -o pipefail` to the commands after them.
-    fn set(&self, chain: &[Part], strict: &mut Strict) {
+    fn set(&self, chain: &[FlowPart], strict: &mut Strict) {
         for command in chain.iter().filter_map(|part| self.only(part)) {
             if command.program == "set" {
                 command.args.iter().for_each(|arg| strict.read(arg));
@@ -239,7 +239,7 @@ impl Marks<'_> {
     }
 
     /// Whether this is `exit $?`, and if so, whether it is `exit ${PIPESTATUS[0]}`.
-    fn hands_on(&self, chain: &[Part]) -> Option<bool> {
+    fn hands_on(&self, chain: &[FlowPart]) -> Option<bool> {
         let [part] = chain else { return None };
         let command = self.only(part)?;
         let [code] = command.args.as_slice() else { return None };
@@ -251,7 +251,7 @@ impl Marks<'_> {
         }
     }
 
-    fn always_fails(&self, pipeline: &[Part]) -> bool {
+    fn always_fails(&self, pipeline: &[FlowPart]) -> bool {
         let [part] = pipeline else { return false };
         let Some(command) = self.only(part) else { return false };
         match command.program.as_str() {
@@ -263,27 +263,27 @@ impl Marks<'_> {
         }
     }
 
-    fn only(&self, part: &Part) -> Option<&Simple> {
+    fn only(&self, part: &FlowPart) -> Option<&Simple> {
         match part {
-            Part::Command(range) if range.len() == 1 => self.found.get(range.start),
+            FlowPart::Command(range) if range.len() == 1 => self.found.get(range.start),
             _ => None,
         }
     }
 }
 
-fn is_redirected(stage: &[Part]) -> bool {
-    stage.iter().any(|part| matches!(part, Part::Redirected))
+fn is_redirected(stage: &[FlowPart]) -> bool {
+    stage.iter().any(|part| matches!(part, FlowPart::Redirected))
 }
 
 /// Splits at the operators that `ends` accepts, outside of groups; each piece comes with the operator after it.
-fn split(parts: &[Part], ends: impl Fn(Joint) -> bool) -> Vec<(&[Part], Option<Joint>)> {
+fn split(parts: &[FlowPart], ends: impl Fn(Joint) -> bool) -> Vec<(&[FlowPart], Option<Joint>)> {
     let mut pieces = Vec::new();
     let (mut from, mut depth) = (0, 0usize);
     for (at, part) in parts.iter().enumerate() {
         match part {
-            Part::Open => depth += 1,
-            Part::Close => depth = depth.saturating_sub(1),
-            Part::Joint(joint) if depth == 0 && ends(*joint) => {
+            FlowPart::Open => depth += 1,
+            FlowPart::Close => depth = depth.saturating_sub(1),
+            FlowPart::Joint(joint) if depth == 0 && ends(*joint) => {
                 pieces.push((&parts[from..at], Some(*joint)));
                 from = at + 1;
             }

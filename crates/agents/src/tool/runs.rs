@@ -4,16 +4,16 @@ use crate::shell::Simple;
 
 /// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RunKind {
     Test,
     Build,
 }
 
-impl Kind {
+impl RunKind {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Kind::Test => "test",
-            Kind::Build => "build",
+            RunKind::Test => "test",
+            RunKind::Build => "build",
         }
     }
 }
@@ -21,7 +21,7 @@ impl Kind {
 /// A run of tests or a build.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run<'a> {
-    pub(super) kind: Kind,
+    pub(super) kind: RunKind,
     pub(super) program: &'a str,
     pub(super) subcommand: Option<&'a str>,
 }
@@ -41,9 +41,9 @@ enum Words {
 }
 
 /// The first row that matches counts. A `*` at the end of a word matches any ending.
-const ROWS: &[(Kind, &[&str], Words)] = &[
+const ROWS: &[(RunKind, &[&str], Words)] = &[
     (
-        Kind::Test,
+        RunKind::Test,
         &[
             "pytest",
             "py.test",
@@ -71,33 +71,37 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
         Words::Any,
     ),
     (
-        Kind::Test,
+        RunKind::Test,
         &["cargo"],
         Words::First(&["test", "t", "nextest", "llvm-cov", "tarpaulin", "mutants"]),
     ),
-    (Kind::Build, &["cargo"], Words::First(&["build", "b", "check", "c", "clippy", "rustc"])),
-    (Kind::Test, &["npm", "pnpm", "yarn", "bun"], Words::Script(&["test*", "t", "tst"])),
+    (RunKind::Build, &["cargo"], Words::First(&["build", "b", "check", "c", "clippy", "rustc"])),
+    (RunKind::Test, &["npm", "pnpm", "yarn", "bun"], Words::Script(&["test*", "t", "tst"])),
     (
-        Kind::Build,
+        RunKind::Build,
         &["npm", "pnpm", "yarn", "bun"],
         Words::Script(&["build*", "compile*", "lint*", "typecheck*"]),
     ),
-    (Kind::Test, &["go"], Words::First(&["test"])),
-    (Kind::Build, &["go"], Words::First(&["build", "install", "vet"])),
-    (Kind::Test, &["make", "gmake", "just", "task", "ninja"], Words::Targets(&["test*", "check*"])),
+    (RunKind::Test, &["go"], Words::First(&["test"])),
+    (RunKind::Build, &["go"], Words::First(&["build", "install", "vet"])),
     (
-        Kind::Build,
+        RunKind::Test,
+        &["make", "gmake", "just", "task", "ninja"],
+        Words::Targets(&["test*", "check*"]),
+    ),
+    (
+        RunKind::Build,
         &["make", "gmake", "ninja"],
         Words::NoneOr(&["all", "build*", "compile*", "release*", "debug*", "dist"]),
     ),
-    (Kind::Build, &["just", "task"], Words::Targets(&["build*"])),
+    (RunKind::Build, &["just", "task"], Words::Targets(&["build*"])),
     (
-        Kind::Test,
+        RunKind::Test,
         &["mvn", "mvnw", "gradle", "gradlew"],
         Words::Targets(&["test*", "check", "verify", "integration-test", "connected*"]),
     ),
     (
-        Kind::Build,
+        RunKind::Build,
         &["mvn", "mvnw", "gradle", "gradlew"],
         Words::Targets(&[
             "package",
@@ -109,9 +113,9 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
             "jar",
         ]),
     ),
-    (Kind::Test, &["zig"], Words::Targets(&["test"])),
+    (RunKind::Test, &["zig"], Words::Targets(&["test"])),
     (
-        Kind::Test,
+        RunKind::Test,
         &[
             "dotnet",
             "bazel",
@@ -135,7 +139,7 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
         Words::First(&["test*", "vstest", "spec"]),
     ),
     (
-        Kind::Build,
+        RunKind::Build,
         &[
             "dotnet", "bazel", "bazelisk", "swift", "mix", "sbt", "flutter", "meson", "stack",
             "cabal", "zig", "forge", "buck2", "docker", "podman", "buildah", "vite", "next",
@@ -143,11 +147,11 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
         ],
         Words::First(&["build*", "compile", "publish", "bake"]),
     ),
-    (Kind::Test, &["cypress"], Words::First(&["run"])),
-    (Kind::Test, &["manage.py"], Words::First(&["test"])),
-    (Kind::Test, &["nx", "turbo", "ng"], Words::First(&["test*"])),
+    (RunKind::Test, &["cypress"], Words::First(&["run"])),
+    (RunKind::Test, &["manage.py"], Words::First(&["test"])),
+    (RunKind::Test, &["nx", "turbo", "ng"], Words::First(&["test*"])),
     (
-        Kind::Build,
+        RunKind::Build,
         &[
             "tsc",
             "vue-tsc",
@@ -169,7 +173,7 @@ const ROWS: &[(Kind, &[&str], Words)] = &[
         ],
         Words::Any,
     ),
-    (Kind::Build, &["ruff"], Words::First(&["check"])),
+    (RunKind::Build, &["ruff"], Words::First(&["check"])),
 ];
 
 /// Options, before the words that decide, that take the next word.
@@ -206,8 +210,8 @@ pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
     for (place, command) in commands.iter().enumerate() {
         let Some(run) = of_command(command) else { continue };
         match run.kind {
-            Kind::Test => return Some((place, run)),
-            Kind::Build => build = build.or(Some((place, run))),
+            RunKind::Test => return Some((place, run)),
+            RunKind::Build => build = build.or(Some((place, run))),
         }
     }
     build
@@ -242,11 +246,11 @@ fn known<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
     // `docker compose build`.
     if program == "node" {
         let tests = args.iter().take_while(|arg| arg.starts_with('-')).any(|arg| arg == "--test");
-        return tests.then_some(Run { kind: Kind::Test, program, subcommand: None });
+        return tests.then_some(Run { kind: RunKind::Test, program, subcommand: None });
     }
     if program == "cmake" {
         let builds = args.iter().any(|arg| arg == "--build");
-        return builds.then_some(Run { kind: Kind::Build, program, subcommand: None });
+        return builds.then_some(Run { kind: RunKind::Build, program, subcommand: None });
     }
     let words = words(args);
     let words = match words.as_slice() {

@@ -17,7 +17,7 @@ mod suites;
 
 pub(super) use plain::failed as plain_failed;
 
-use super::runs::{Kind, Run};
+use super::runs::{Run, RunKind};
 use crate::shell::Simple;
 use runners::Runners;
 
@@ -166,7 +166,7 @@ impl FamilyReport {
 
 /// The state of reading the output of a run.
 struct Reading<'a> {
-    kind: Kind,
+    kind: RunKind,
     program: &'a str,
     runners: Runners,
     reports: Vec<FamilyReport>,

@@ -1,8 +1,8 @@
 //! Compilers, linters and build tools.
 
-use super::lines::{Slot, behind_place, number};
+use super::lines::{TallySlot, behind_place, number};
 use super::{Family, Reading, Tally};
-use crate::tool::runs::Kind;
+use crate::tool::runs::RunKind;
 
 /// Error messages of cargo and rustc themselves. Any other line with `error: ` may come from the program that
 /// is built or tested.
@@ -113,7 +113,7 @@ fn cargo(reading: &mut Reading<'_>, line: &str) {
     let finished = line.trim_start().strip_prefix("Finished ").is_some_and(|rest| {
         rest.contains(" target(s) in ") && (rest.starts_with('`') || rest.contains(" ["))
     });
-    let is_build = reading.kind == Kind::Build && reading.program == "cargo";
+    let is_build = reading.kind == RunKind::Build && reading.program == "cargo";
     reading.green(Family::Cargo, finished && is_build);
 }
 
@@ -135,7 +135,7 @@ fn compilers(reading: &mut Reading<'_>, line: &str) {
             .iter()
             .any(|start| line.starts_with(start))
         || line.starts_with("collect2: ") && line.contains("ld ");
-    let is_build = reading.kind == Kind::Build;
+    let is_build = reading.kind == RunKind::Build;
     reading.finding(Family::Compiler, linked && (is_build || reading.program == "make"));
     reading.finding(Family::Compiler, line == "compilation terminated." && is_build);
     let counted = number(line).filter(|(count, rest)| {
@@ -160,7 +160,7 @@ fn tsc(reading: &mut Reading<'_>, line: &str) {
         reading.finding(Family::Lint, true);
         let single = matches!(reading.program, "tsc" | "vue-tsc");
         if single {
-            Slot::Errors.put(tally(reading), 1);
+            TallySlot::Errors.put(tally(reading), 1);
         }
         return;
     }
@@ -260,7 +260,7 @@ fn make(reading: &mut Reading<'_>, line: &str) {
         || line.starts_with("just: *** ")
         || line.starts_with("error: Recipe `") && line.contains("` failed ");
     reading.red(Family::Make, failed);
-    let builds = reading.kind == Kind::Build;
+    let builds = reading.kind == RunKind::Build;
     let done = line.starts_with("make: Nothing to be done for ")
         || line.starts_with("make: '") && line.ends_with("' is up to date.")
         || line == "ninja: no work to do."

@@ -29,7 +29,7 @@ pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn list(
     text: &str,
     separator: char,
-    place: impl Fn(&str) -> Option<Slot>,
+    place: impl Fn(&str) -> Option<TallySlot>,
 ) -> Option<Tally> {
     let mut tally = Tally::default();
     for member in text.split(separator) {
@@ -41,7 +41,7 @@ pub(super) fn list(
 
 /// The member of a tally that a number in a summary belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum TallySlot {
     Passed,
     Failed,
     Skipped,
@@ -50,14 +50,14 @@ pub(super) enum Slot {
     Aside,
 }
 
-impl Slot {
+impl TallySlot {
     pub(super) fn put(self, tally: &mut Tally, count: u64) {
         let slot = match self {
-            Slot::Passed => &mut tally.passed,
-            Slot::Failed => &mut tally.failed,
-            Slot::Skipped => &mut tally.skipped,
-            Slot::Errors => &mut tally.errors,
-            Slot::Aside => return,
+            TallySlot::Passed => &mut tally.passed,
+            TallySlot::Failed => &mut tally.failed,
+            TallySlot::Skipped => &mut tally.skipped,
+            TallySlot::Errors => &mut tally.errors,
+            TallySlot::Aside => return,
         };
         *slot = Some(slot.unwrap_or_default().saturating_add(count));
     }

@@ -1,6 +1,6 @@
 //! pytest, unittest and programs that run them.
 
-use super::lines::{Slot, list, number};
+use super::lines::{TallySlot, list, number};
 use super::{Family, Reading, Tally};
 
 /// The two-line summary of unittest: the number of tests, then `OK` or `FAILED (failures=1)`. A test may print
@@ -72,14 +72,14 @@ fn split_time(line: &str) -> Option<(&str, &str)> {
     (rest == "s" || rest.starts_with("s (")).then_some((counts, time))
 }
 
-fn pytest_word(word: &str) -> Option<Slot> {
+fn pytest_word(word: &str) -> Option<TallySlot> {
     Some(match word {
-        "passed" => Slot::Passed,
-        "failed" => Slot::Failed,
-        "error" | "errors" => Slot::Errors,
-        "skipped" => Slot::Skipped,
+        "passed" => TallySlot::Passed,
+        "failed" => TallySlot::Failed,
+        "error" | "errors" => TallySlot::Errors,
+        "skipped" => TallySlot::Skipped,
         "deselected" | "xfailed" | "xpassed" | "warning" | "warnings" | "rerun"
-        | "subtests passed" => Slot::Aside,
+        | "subtests passed" => TallySlot::Aside,
         _ => return None,
     })
 }
@@ -159,10 +159,10 @@ fn outcomes(inner: &str) -> Option<Tally> {
     for member in inner.split(", ").filter(|member| !member.is_empty()) {
         let (word, count) = member.split_once('=')?;
         let slot = match word {
-            "failures" | "unexpected successes" => Slot::Failed,
-            "errors" => Slot::Errors,
-            "skipped" => Slot::Skipped,
-            "expected failures" => Slot::Aside,
+            "failures" | "unexpected successes" => TallySlot::Failed,
+            "errors" => TallySlot::Errors,
+            "skipped" => TallySlot::Skipped,
+            "expected failures" => TallySlot::Aside,
             _ => return None,
         };
         slot.put(&mut tally, count.parse().ok()?);

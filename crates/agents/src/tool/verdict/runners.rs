@@ -88,7 +88,7 @@ fn own_families(run: &Run<'_>) -> &'static [Family] {
         "cargo" if matches!(run.subcommand, Some("test" | "t")) => {
             &[F::Libtest, F::Cargo, F::Compiler]
         }
-        "cargo" | "cargo-nextest" if run.kind == runs::Kind::Test => {
+        "cargo" | "cargo-nextest" if run.kind == runs::RunKind::Test => {
             &[F::Libtest, F::Nextest, F::Cargo, F::Compiler]
         }
         "cargo" => &[F::Cargo, F::Compiler],

@@ -1,6 +1,6 @@
 //! Test runners of JavaScript and TypeScript, and TAP.
 
-use super::lines::{Slot, list, number};
+use super::lines::{TallySlot, list, number};
 use super::{Family, Reading, SUMMARY, Tally};
 
 /// The test points of a TAP stream that are not indented.
@@ -48,13 +48,13 @@ pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
     managers(reading, line);
 }
 
-fn word(word: &str) -> Option<Slot> {
+fn word(word: &str) -> Option<TallySlot> {
     Some(match word {
-        "passed" => Slot::Passed,
-        "failed" => Slot::Failed,
-        "skipped" => Slot::Skipped,
+        "passed" => TallySlot::Passed,
+        "failed" => TallySlot::Failed,
+        "skipped" => TallySlot::Skipped,
         "todo" | "pending" | "total" | "updated" | "obsolete" | "written" | "expected fail" => {
-            Slot::Aside
+            TallySlot::Aside
         }
         _ => return None,
     })
@@ -151,24 +151,24 @@ fn numbered_end(reading: &mut Reading<'_>, count: u64, rest: &str) -> bool {
         "passing" => {
             // The first line of the summary: a test may have printed another one before.
             reading.restart(Family::Mocha);
-            reading.add(Family::Mocha, tally(Slot::Passed));
+            reading.add(Family::Mocha, tally(TallySlot::Passed));
             let is_green = !reading.block.numbered;
             reading.green(Family::Mocha, is_green);
         }
-        "pending" => reading.add(Family::Mocha, tally(Slot::Skipped)),
+        "pending" => reading.add(Family::Mocha, tally(TallySlot::Skipped)),
         "failing" => {
-            reading.add(Family::Mocha, tally(Slot::Failed));
+            reading.add(Family::Mocha, tally(TallySlot::Failed));
             reading.part_if_red(Family::Mocha, SUMMARY, count > 0);
         }
         "test passed" | "tests passed" => {
-            reading.add(Family::Ava, tally(Slot::Passed));
+            reading.add(Family::Ava, tally(TallySlot::Passed));
             reading.green(Family::Ava, count > 0);
         }
         "test failed" | "tests failed" => {
-            reading.add(Family::Ava, tally(Slot::Failed));
+            reading.add(Family::Ava, tally(TallySlot::Failed));
             reading.red(Family::Ava, count > 0);
         }
-        "test skipped" | "tests skipped" => reading.add(Family::Ava, tally(Slot::Skipped)),
+        "test skipped" | "tests skipped" => reading.add(Family::Ava, tally(TallySlot::Skipped)),
         "uncaught exception"
         | "uncaught exceptions"
         | "unhandled rejection"
@@ -181,12 +181,12 @@ fn numbered_end(reading: &mut Reading<'_>, count: u64, rest: &str) -> bool {
 /// `1 failed`, `2 passed` of playwright, which a test may print too.
 fn playwright_end(reading: &mut Reading<'_>, count: u64, rest: &str, gap: bool) -> bool {
     let slot = match rest {
-        "passed" | "flaky" => Slot::Passed,
-        "failed" | "interrupted" => Slot::Failed,
-        "skipped" => Slot::Skipped,
-        "did not run" => Slot::Aside,
+        "passed" | "flaky" => TallySlot::Passed,
+        "failed" | "interrupted" => TallySlot::Failed,
+        "skipped" => TallySlot::Skipped,
+        "did not run" => TallySlot::Aside,
         "error was not a part of any test, see above for details"
-        | "errors were not a part of any test, see above for details" => Slot::Errors,
+        | "errors were not a part of any test, see above for details" => TallySlot::Errors,
         _ => return false,
     };
     if gap || reading.block.behind > 0 {
@@ -229,7 +229,7 @@ fn names_test(line: &str) -> bool {
     line.starts_with("    ") && line.contains(" › ")
 }
 
-fn tally_of(slot: Slot, count: u64) -> Tally {
+fn tally_of(slot: TallySlot, count: u64) -> Tally {
     let mut tally = Tally::default();
     slot.put(&mut tally, count);
     tally
@@ -278,12 +278,12 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
     let Some((count, "")) = number(count.trim_start()) else { return };
     tap.at = at;
     match name {
-        "pass" => Slot::Passed.put(&mut tap.totals, count),
+        "pass" => TallySlot::Passed.put(&mut tap.totals, count),
         "fail" | "cancelled" => {
-            Slot::Failed.put(&mut tap.totals, count);
+            TallySlot::Failed.put(&mut tap.totals, count);
             tap.fine |= count == 0;
         }
-        "skipped" | "skip" => Slot::Skipped.put(&mut tap.totals, count),
+        "skipped" | "skip" => TallySlot::Skipped.put(&mut tap.totals, count),
         _ => {}
     }
 }

@@ -1,8 +1,8 @@
 //! Test runners of Rust, Go, Ruby, Java, C and .NET.
 
-use super::lines::{Slot, list, number};
+use super::lines::{TallySlot, list, number};
 use super::{Family, Reading, Tally};
-use crate::tool::runs::Kind;
+use crate::tool::runs::RunKind;
 
 /// Lines such as `--- PASS: TestA (0.00s)` of top-level tests.
 #[derive(Default)]
@@ -68,10 +68,10 @@ pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
 fn home_made(reading: &mut Reading<'_>, line: &str) {
     let word = |word: &str| {
         Some(match word {
-            "passed" | "tests passed" | "test passed" => Slot::Passed,
-            "failed" => Slot::Failed,
-            "skipped" | "ignored" => Slot::Skipped,
-            "total" => Slot::Aside,
+            "passed" | "tests passed" | "test passed" => TallySlot::Passed,
+            "failed" => TallySlot::Failed,
+            "skipped" | "ignored" => TallySlot::Skipped,
+            "total" => TallySlot::Aside,
             _ => return None,
         })
     };
@@ -94,10 +94,10 @@ fn libtest(reading: &mut Reading<'_>, line: &str) {
         let counts = counts.split_once("; finished in").map_or(counts, |(counts, _)| counts);
         let place = |word: &str| {
             Some(match word {
-                "passed" => Slot::Passed,
-                "failed" => Slot::Failed,
-                "ignored" => Slot::Skipped,
-                _ => Slot::Aside,
+                "passed" => TallySlot::Passed,
+                "failed" => TallySlot::Failed,
+                "ignored" => TallySlot::Skipped,
+                _ => TallySlot::Aside,
             })
         };
         let Some(tally) = list(counts, ';', place) else { return };
@@ -151,9 +151,9 @@ fn nextest(reading: &mut Reading<'_>, line: &str) {
         });
         for (count, word) in members.filter_map(|member| number(member.trim())) {
             match word.trim_start() {
-                word if word.starts_with("passed") => Slot::Passed,
-                word if word.starts_with("skipped") => Slot::Skipped,
-                _ => Slot::Failed,
+                word if word.starts_with("passed") => TallySlot::Passed,
+                word if word.starts_with("skipped") => TallySlot::Skipped,
+                _ => TallySlot::Failed,
             }
             .put(&mut tally, count);
         }
@@ -170,13 +170,15 @@ fn nextest(reading: &mut Reading<'_>, line: &str) {
 }
 
 fn go(reading: &mut Reading<'_>, line: &str) {
-    for (start, slot) in
-        [("--- PASS: ", Slot::Passed), ("--- FAIL: ", Slot::Failed), ("--- SKIP: ", Slot::Skipped)]
-    {
+    for (start, slot) in [
+        ("--- PASS: ", TallySlot::Passed),
+        ("--- FAIL: ", TallySlot::Failed),
+        ("--- SKIP: ", TallySlot::Skipped),
+    ] {
         if line.starts_with(start) && line.ends_with("s)") {
             slot.put(&mut reading.go.tally, 1);
-            reading.go.verbose |= slot == Slot::Passed;
-            reading.finding(Family::Go, slot == Slot::Failed);
+            reading.go.verbose |= slot == TallySlot::Passed;
+            reading.finding(Family::Go, slot == TallySlot::Failed);
         }
     }
     let failed = line.strip_prefix("FAIL\t").is_some_and(|rest| rest.contains(['\t', '[']));
@@ -220,15 +222,15 @@ fn examples(reading: &mut Reading<'_>, line: &str) {
     }
     let place = |word: &str| {
         Some(match word {
-            "failure" | "failures" => Slot::Failed,
-            "error" | "errors" => Slot::Errors,
-            "pending" | "skip" | "skips" | "skipped" | "excluded" => Slot::Skipped,
+            "failure" | "failures" => TallySlot::Failed,
+            "error" | "errors" => TallySlot::Errors,
+            "pending" | "skip" | "skips" | "skipped" | "excluded" => TallySlot::Skipped,
             "example" | "examples" | "runs" | "tests" | "test" | "doctests" | "doctest"
-            | "assertions" | "assertion" => Slot::Aside,
+            | "assertions" | "assertion" => TallySlot::Aside,
             word if word.starts_with("error occurred outside of examples")
                 || word.starts_with("errors occurred outside of examples") =>
             {
-                Slot::Errors
+                TallySlot::Errors
             }
             _ => return None,
         })
@@ -254,10 +256,10 @@ fn maven(reading: &mut Reading<'_>, line: &str) {
             let Some((word, count)) = member.split_once(": ") else { return };
             let Some((count, _)) = number(count) else { continue };
             let slot = match word {
-                "Failures" => Slot::Failed,
-                "Errors" => Slot::Errors,
-                "Skipped" => Slot::Skipped,
-                _ => Slot::Aside,
+                "Failures" => TallySlot::Failed,
+                "Errors" => TallySlot::Errors,
+                "Skipped" => TallySlot::Skipped,
+                _ => TallySlot::Aside,
             };
             slot.put(&mut tally, count);
         }
@@ -296,8 +298,8 @@ fn gradle(reading: &mut Reading<'_>, line: &str) {
             .strip_prefix(" tests completed, ")
             .or_else(|| rest.strip_prefix(" test completed, "))
         && let Some(mut tally) = list(rest, ',', |word| match word {
-            "failed" => Some(Slot::Failed),
-            "skipped" => Some(Slot::Skipped),
+            "failed" => Some(TallySlot::Failed),
+            "skipped" => Some(TallySlot::Skipped),
             _ => None,
         })
     {
@@ -358,12 +360,14 @@ fn dotnet(reading: &mut Reading<'_>, line: &str) {
             let Some((word, count)) = member.split_once(':') else { continue };
             let Some((count, _)) = number(count.trim()) else { continue };
             match word.trim() {
-                "Failed" | "failed" | "échec" | "Fehler" | "fehlgeschlagen" => Slot::Failed,
-                "Passed" | "succeeded" | "réussite" | "réussi" | "erfolgreich" => Slot::Passed,
-                "Skipped" | "skipped" | "ignorée(s)" | "ignoré" | "übersprungen" => {
-                    Slot::Skipped
+                "Failed" | "failed" | "échec" | "Fehler" | "fehlgeschlagen" => TallySlot::Failed,
+                "Passed" | "succeeded" | "réussite" | "réussi" | "erfolgreich" => {
+                    TallySlot::Passed
                 }
-                _ => Slot::Aside,
+                "Skipped" | "skipped" | "ignorée(s)" | "ignoré" | "übersprungen" => {
+                    TallySlot::Skipped
+                }
+                _ => TallySlot::Aside,
             }
             .put(&mut tally, count);
         }
@@ -384,7 +388,7 @@ fn dotnet(reading: &mut Reading<'_>, line: &str) {
     ) || inside == "Build FAILED."
         || inside.starts_with("Build failed with ") && inside.contains("error(s) in ");
     reading.red(Family::Dotnet, failed);
-    let built = reading.kind == Kind::Build && reading.program == "dotnet";
+    let built = reading.kind == RunKind::Build && reading.program == "dotnet";
     let passed = matches!(
         inside,
         "Test Run Successful." | "Série de tests réussie." | "Der Testlauf war erfolgreich."
