@@ -12,11 +12,12 @@ use crate::process;
 use crate::project::Project;
 
 /// Percent of the changes that the tests of a crate have to notice.
-const FLOORS: [(&str, f64); 8] = [
+const FLOORS: [(&str, f64); 9] = [
     ("git", 90.0),
     ("pattern", 90.0),
     ("text", 90.0),
     ("agents", 90.0),
+    ("index", 90.0),
     ("meaning", 90.0),
     ("template", 90.0),
     ("contract", 70.0),

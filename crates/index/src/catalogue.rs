@@ -328,3 +328,32 @@ fn set<T>(values: &mut [T], at: usize, value: T) {
         *place = value;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catalogue_whose_parts_do_not_fit_is_unsound() {
+        let broken: [fn(&mut Passages); 9] = [
+            |known| known.times.push(0),
+            |known| known.words.push(0),
+            |known| known.reciprocals.push(1.0),
+            |known| (known.cells, known.reciprocals) = (vec![[0; DIMENSIONS]; 9], vec![0.0; 9]),
+            |known| known.count = 1,
+            |known| known.length_sum = 1,
+            |known| drop(known.runs.insert(1, vec![Range { start: 1, end: 1 }, 2..3])),
+            |known| drop(known.runs.insert(1, vec![2..3, 0..1])),
+            |known| drop(known.talk.insert(1, vec![2, 1])),
+        ];
+        let mut known = Passages::default();
+        known.grow(3);
+        assert!(known.is_sound());
+        for (at, damage) in broken.into_iter().enumerate() {
+            let mut known = Passages::default();
+            known.grow(3);
+            damage(&mut known);
+            assert!(!known.is_sound(), "{at}");
+        }
+    }
+}

@@ -39,6 +39,8 @@ fn neighbours_and_the_session_count_beside_the_words() {
     // Ten words: 0.5 * 40 / 50 of its neighbour's two.
     let beside = more.iter().find(|hit| hit.id == 1_004).unwrap();
     assert!((beside.neighbours - 0.4 * 2.0).abs() < 1e-12 && beside.lexical == 0.0);
+    let all = Hit { lexical: 1.0, neighbours: 0.5, in_session: 0.25, ..*beside };
+    assert_eq!(all.words(), 1.75);
 }
 
 #[test]
@@ -87,6 +89,58 @@ fn sessions_are_ranked_by_their_best_record_by_all_of_them_and_by_meaning() {
     assert_eq!(with_meaning[0], 3);
     let alone = Hit { kind: ObsType::Command.into(), ..Hit::new(5, 5, 1) };
     assert!(sessions(&known, &[alone], &filter, &[], None).is_empty(), "it is in no session");
+}
+
+/// Two passages in each of the sessions 1 and 2.
+fn two_sessions(length: u16, texts: [&str; 4]) -> Passages {
+    passages((1..=4).zip(texts).map(|(id, text)| PassageRow {
+        session: 1 + (id > 2) as u32,
+        length,
+        vector: Some(vector(text)),
+        ..row(id)
+    }))
+}
+
+#[test]
+fn a_session_as_a_whole_counts_less_where_passages_are_long() {
+    let filter = PassageFilter::default();
+    for (length, expected) in [(10, [2, 1]), (36, [2, 1]), (72, [1, 2])] {
+        let known = two_sessions(length, [FAR; 4]);
+        // By hand: 1 + 3.5 / 2 and 0.85 + 3.5 for short ones; for long ones 3.5 / 16 instead of 3.5.
+        let hits = [hit(&known, 1, 1.0), hit(&known, 3, 0.85)];
+        let found = sessions(&known, &hits, &filter, &[0.0, 0.5, 1.0], None);
+        assert_eq!(found, expected, "{length} words");
+    }
+}
+
+#[test]
+fn the_nearest_passages_of_a_session_count_together() {
+    let filter = PassageFilter::default();
+    let asked = vector(NEAR);
+    let of = |length: u16, texts: [&str; 4]| {
+        sessions(&two_sessions(length, texts), &[], &filter, &[], Some(&asked))
+    };
+    assert_eq!(of(10, [NEAR, FAR, NEAR, NEAR]), [2, 1], "two near ones are more than one");
+    assert_eq!(of(10, [NEAR, NEAR, NEAR, FAR]), [1, 2]);
+    // With long passages the nearest one counts nearly alone.
+    let middle = "the database index of the search program";
+    assert_eq!(of(10, [NEAR, FAR, middle, middle]), [2, 1]);
+    assert_eq!(of(720, [NEAR, FAR, middle, middle]), [1, 2]);
+    let only = PassageFilter { session: Some(2), ..PassageFilter::default() };
+    let known = two_sessions(10, [NEAR; 4]);
+    assert_eq!(sessions(&known, &[], &only, &[], Some(&asked)), [2], "the filter holds here too");
+}
+
+#[test]
+fn of_equal_sessions_and_records_the_newer_comes_first() {
+    let known = two_sessions(10, [FAR; 4]);
+    let hits = [hit(&known, 2, 1.0), hit(&known, 3, 1.0)];
+    let found = sessions(&known, &hits, &PassageFilter::default(), &[0.0, 1.0, 1.0], None);
+    assert_eq!(found, [2, 1]);
+    let admit = |of: &[usize]| admit(&known, of);
+    let ranked = Candidates::new(&known, &admit, hits.to_vec()).ranked();
+    assert_eq!(ranked.iter().map(|hit| hit.id).collect::<Vec<_>>(), [1_003, 1_002]);
+    assert_eq!(ranked[0].words(), 1.0);
 }
 
 #[test]
