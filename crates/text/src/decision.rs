@@ -1,6 +1,7 @@
 //! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
 //! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
+use crate::decisions;
 use crate::gist::{plain, sentences};
 
 /// Words that make a decision of any sentence.
@@ -32,6 +33,17 @@ const DECIDED: Phrases = Phrases::new(&[
 /// Beginnings of sentences that state a rule.
 const RULES: &[&str] =
     &["always ", "never ", "please always ", "please never ", "we always ", "we never "];
+
+/// Words that introduce a rule. With one of them, any order states a rule: "Remember: use cents".
+const LEADS: &[&str] = &[
+    "remember:",
+    "please remember:",
+    "remember that",
+    "rule:",
+    "new rule:",
+    "important:",
+    "for the future:",
+];
 
 /// Words before the chosen thing, and words before the rejected one.
 const CHOSEN: &[&str] =
@@ -90,6 +102,10 @@ fn states_decision(sentence: &str) -> bool {
     let mut said = sentence.to_lowercase();
     if said.contains('’') {
         said = said.replace('’', "'");
+    }
+    let led = LEADS.iter().find_map(|lead| said.strip_prefix(lead)).map(str::trim_start);
+    if led.is_some_and(|rule| decisions::decides(rule) || decisions::forbids(rule)) {
+        return true;
     }
     let chooses = || {
         CHOSEN.iter().any(|word| {
@@ -159,6 +175,12 @@ mod tests {
             ),
             ("Never log the card number.", Some("Never log the card number.")),
             ("It never worked.", None),
+            ("Remember: never log request bodies", Some("Remember: never log request bodies")),
+            ("Remember: do not log bodies.", Some("Remember: do not log bodies.")),
+            ("Remember: use cents for prices.", Some("Remember: use cents for prices.")),
+            ("Remember: the tests never finished.", None),
+            ("Do not log bodies in this test.", None),
+            ("Remember me after the login", None),
             ("Use the service over HTTP with a token.", None),
             ("We prefer tabs over spaces here.", Some("We prefer tabs over spaces here.")),
             ("```\nalways use x instead of y\n```\nDone.", None),

@@ -76,6 +76,18 @@ pub fn decides(text: &str) -> bool {
     decides && !asks(text)
 }
 
+/// Whether a text is an order not to do something.
+pub(crate) fn forbids(text: &str) -> bool {
+    let mut said = words::words(text).map(|(_, word)| word);
+    match said.next() {
+        Some(first) if is(first, "don") || is(first, "do") => {
+            said.next().is_some_and(|next| is(next, "not") || is(next, "t"))
+        }
+        Some(first) => is(first, "don't") || is(first, "don’t"),
+        None => false,
+    }
+}
+
 /// Whether a text says that it changes something decided before.
 pub fn changes(text: &str) -> bool {
     let (mut forbids, mut may_order) = (false, false);
