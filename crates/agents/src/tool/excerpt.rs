@@ -25,8 +25,8 @@ pub(super) fn of(text: &str, max_chars: usize) -> String {
         false => Cow::Owned(guard::safe_end(&text).into_inner()),
     };
     let between = match is_whole {
-        true => None,
-        false => first_between(&text),
+        true => Between::default(),
+        false => Between::of(&text),
     };
     let middle = telling(&first, &last, between, max_chars / 2);
     let rest = max_chars - middle.chars().count();
@@ -41,7 +41,7 @@ pub(super) fn of(text: &str, max_chars: usize) -> String {
 
 /// The first and the last line that say what went wrong, if head and tail would not include them; each as
 /// separate lines.
-fn telling(first: &str, last: &str, between: Option<String>, half: usize) -> String {
+fn telling(first: &str, last: &str, between: Between, half: usize) -> String {
     let after_head = first.char_indices().nth(half).map_or(first.len(), |(at, _)| at);
     let before_tail = last.char_indices().rev().nth(half).map_or(0, |(at, _)| at);
     let at_first = places(first).next();
@@ -52,13 +52,15 @@ fn telling(first: &str, last: &str, between: Option<String>, half: usize) -> Str
         found.push(with_next(first, at));
     }
     if at_first.is_none() {
-        found.extend(between);
+        found.extend(between.first);
     }
-    if let Some(at) = at_last.filter(|at| *at < before_tail + (last.len() - before_tail) / 2) {
-        let lines = with_next(last, at);
-        if !found.contains(&lines) {
-            found.push(lines);
-        }
+    let from_tail = at_last.filter(|at| *at < before_tail + (last.len() - before_tail) / 2);
+    let last_lines = match at_last {
+        Some(_) => from_tail.map(|at| with_next(last, at)),
+        None => between.last,
+    };
+    if let Some(lines) = last_lines.filter(|lines| !found.contains(lines)) {
+        found.push(lines);
     }
     match found.is_empty() {
         true => String::new(),
@@ -66,20 +68,50 @@ fn telling(first: &str, last: &str, between: Option<String>, half: usize) -> Str
     }
 }
 
-/// The first line that says what went wrong in the part of a long text that is in neither end, redacted. Enough around it
-/// is redacted with it to recognise a secret that spans several lines.
-fn first_between(text: &str) -> Option<String> {
+/// The first and the last line that say what went wrong in the part of a long text that is in neither end, redacted.
+#[derive(Default)]
+struct Between {
+    first: Option<String>,
+    last: Option<String>,
+}
+
+impl Between {
+    fn of(text: &str) -> Between {
+        let from = text.floor_char_boundary(limits::CAPTURED_BYTES_MAX);
+        let until = text.ceil_char_boundary(text.len().saturating_sub(limits::CAPTURED_BYTES_MAX));
+        let from = text[..from].rfind('\n').map_or(from, |at| at + 1);
+        let Some(middle) = text.get(from..until) else { return Between::default() };
+        let first = places(middle).next();
+        // Lines are read from the end, so that few are read if the last error is near the end.
+        let mut end = middle.len();
+        let last = first.and_then(|_| {
+            middle.split_inclusive('\n').rev().find_map(|line| {
+                end -= line.len();
+                is_telling(line).then_some(end)
+            })
+        });
+        let of = |at: Option<usize>| at.and_then(|at| line_at(text, from + at));
+        Between { first: of(first), last: of(last.filter(|last| Some(*last) != first)) }
+    }
+}
+
+/// The line of a long text at an offset, with the next one, redacted. Enough around it is redacted with it to recognise a
+/// secret that spans several lines.
+fn line_at(text: &str, at: usize) -> Option<String> {
     const AROUND: usize = 2 * 1024;
-    let from = text.floor_char_boundary(limits::CAPTURED_BYTES_MAX);
-    let until = text.ceil_char_boundary(text.len().saturating_sub(limits::CAPTURED_BYTES_MAX));
-    let from = text[..from].rfind('\n').map_or(from, |at| at + 1);
-    let at = from + places(text.get(from..until)?).next()?;
     let start = text.floor_char_boundary(at.saturating_sub(AROUND));
     // The window begins with a whole line.
     let start = text[start..at].find('\n').map_or(at, |next| start + next + 1);
     let window = guard::safe(&text[start..text.ceil_char_boundary(text.len().min(at + AROUND))]);
-    let at = places(&window).next()?;
+    let line = text[at..].lines().next()?;
+    // Redaction may have moved the line, or changed it.
+    let same = window.match_indices(line).find(|(at, _)| is_line_start(&window, *at));
+    let at = same.map(|(at, _)| at).or_else(|| places(&window).next())?;
     Some(with_next(&window, at))
+}
+
+fn is_line_start(text: &str, at: usize) -> bool {
+    at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n')
 }
 
 /// Offsets of the lines that say what went wrong.

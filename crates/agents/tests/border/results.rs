@@ -411,3 +411,23 @@ fn the_result_is_read_from_the_tail_of_a_shortened_output() {
         );
     }
 }
+
+/// @capture_error_lines
+#[test]
+fn the_first_and_the_last_error_of_a_huge_output_are_kept_from_its_middle() {
+    let noise = |lines: usize| "compiling something that is of no interest\n".repeat(lines);
+    let [first, last] = ["error[E0308]: mismatched types", "error[E0499]: borrowed twice"];
+    let between = "error[E0425]: cannot find value";
+    let output = format!(
+        "head\n{}{first}\n{}{between}\n{}{last}\n{}tail\n",
+        noise(2_000),
+        noise(900),
+        noise(900),
+        noise(2_000)
+    );
+    assert!(output.len() > 240_000);
+    let error = error_of(&output);
+    let places: Vec<_> = ["head", first, last, "tail"].map(|part| error.find(part)).into();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+    assert!(!error.contains(between));
+}
