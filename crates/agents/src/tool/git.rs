@@ -44,6 +44,10 @@ const SILENT: &[&str] =
 const SHOWS_STATISTICS: &[&str] =
     &["diff", "show", "log", "merge", "pull", "stash", "rebase", "cherry-pick", "revert", "am"];
 
+/// Lines of git that has nothing to commit.
+const IDLE: &[&str] =
+    &["nothing to commit", "nothing added to commit", "no changes added to commit"];
+
 /// Reads whether a commit was made. Git prints its hash in brackets, unless it is quiet or its output is
 /// redirected. A pipe (`| tail -5`) hides the exit code, but its end is visible, and so is that line.
 pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
@@ -74,9 +78,8 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
         return GitReport::Failed;
     }
     // Git exits with 1 then. After a quiet commit `git status` prints the same line.
-    let idle = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
     let shows_status = commands.iter().any(|command| command.git_command() == Some("status"));
-    if lines().any(|line| idle.iter().any(|start| line.starts_with(start))) {
+    if lines().any(|line| IDLE.iter().any(|start| line.starts_with(start))) {
         // `git commit … || true` expects that there may be nothing to commit.
         let expects = |command: &Simple| matches!(command.program.as_str(), "true" | ":");
         let is_own = is_alone && !shows_status && !commands.iter().any(expects);
@@ -97,6 +100,26 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
         && lines().any(|line| !line.trim().is_empty())
         && !lines().any(is_cut);
     if is_certain { GitReport::Refused } else { GitReport::NotDone }
+}
+
+/// Whether git said that it made no commit, so plainly that an exit code of 0 proves nothing: the host may have taken it from
+/// another program of the line. Not so if another command of git may have said it.
+pub(super) fn denied_commit(commands: &[Simple], texts: &[&str]) -> bool {
+    let mut commits = commands.iter().filter(|command| command.is_git("commit"));
+    let (Some(commit), None) = (commits.next(), commits.next()) else { return false };
+    let is_other = |command: &Simple| {
+        command.git_command().is_some_and(|name| !matches!(name, "commit" | "add"))
+    };
+    if is_quiet(commit, "commit") && commands.iter().any(is_other) {
+        return false;
+    }
+    let mut lines = texts.iter().flat_map(|text| guard::looked_at(text).lines());
+    let shows_status = commands.iter().any(|command| command.git_command() == Some("status"));
+    lines.any(|line| {
+        line.starts_with("fatal: ")
+            || line.starts_with("Aborting commit")
+            || !shows_status && IDLE.iter().any(|start| line.starts_with(start))
+    })
 }
 
 /// Whether no other program of the line prints messages, so that `error: …` comes from git.

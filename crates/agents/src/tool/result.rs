@@ -22,7 +22,10 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
             () => result(&draft.commands[place..], outcome, printed, report.verdict),
         };
         draft.metadata.insert("run".into(), described(result, own_exit, report.tally));
-        outcome.failed |= result == Verdict::Failed;
+        // A pipe hides the exit code of a red run: `pytest | tail -5 && git commit …` goes on and makes the commit.
+        let has_committed = draft.obs_type == ObsType::GitCommit
+            && git::committed(&draft.commands, &outcome.texts) == GitReport::Done;
+        outcome.failed |= result == Verdict::Failed && !has_committed;
     } else if outcome.failed && outcome.exit_code == Some(1) && says_no(&draft.commands, outcome) {
         outcome.failed = false;
     } else if !outcome.failed && !is_open && !is_settled(&draft.commands, outcome) {
@@ -131,7 +134,8 @@ fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
         };
         let last = draft.commands.iter().rfind(|command| command.is_git(word));
         let own_exit = last.is_some_and(|command| command.decides);
-        let is_settled = outcome.succeeded && own_exit && !is_open;
+        let is_denied = word == "commit" && git::denied_commit(&draft.commands, &outcome.texts);
+        let is_settled = outcome.succeeded && own_exit && !is_open && !is_denied;
         match report {
             GitReport::Done => return,
             // The exit code is more reliable than the output.

@@ -222,6 +222,51 @@ fn a_commit_that_git_did_not_make_is_not_recorded_as_one() {
 
 /// @capture_no_commit
 #[test]
+fn a_commit_that_git_denies_is_none_even_if_the_exit_code_is_reported_as_0() {
+    let fatal = "fatal: unable to auto-detect email address (got 'dev@box.(none)')\n";
+    let idle = "On branch main\nnothing to commit, working tree clean\n";
+    for (command, output) in [
+        ("git commit -m 'fix it'", fatal),
+        ("git add -A && git commit -m 'fix it'", idle),
+        ("git commit -qm 'fix it'", fatal),
+    ] {
+        let silent = claude(command, output);
+        let response = json!({"stdout": output, "stderr": "", "exit_code": 0});
+        let zero =
+            used("claude-code", "PostToolUse", "Bash", json!({"command": command}), response);
+        for tool in [silent, zero] {
+            assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true), "{command}");
+            assert!(tool.metadata.get("commit_message").is_none(), "{command}");
+        }
+    }
+    // Here another command of git may have said it, or the commit was made.
+    for (command, output) in [
+        ("git rev-parse @{u} 2>&1; git commit -qm x", "fatal: no upstream configured\n"),
+        ("git commit -m x", "fatal: a line of a hook\n[main 1a2b3c4] x\n"),
+    ] {
+        assert_eq!(claude(command, output).obs_type, ObsType::GitCommit, "{command}");
+    }
+}
+
+/// @capture_no_commit
+#[test]
+fn a_commit_after_a_red_piped_run_is_a_commit_and_the_run_stays_red() {
+    let output = format!("{RED}[main 1a2b3c4] fix it\n 1 file changed, 1 insertion(+)\n");
+    for tool in [
+        claude("cargo test 2>&1 | tail -20 && git commit -am 'fix it'", &output),
+        codex("cargo test 2>&1 | tail -20 && git commit -am 'fix it'", &output),
+    ] {
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::GitCommit, false));
+        assert_eq!(tool.metadata["commit_message"], "fix it");
+        assert_eq!(tool.metadata["run"]["result"], "failed");
+    }
+    // The commit was not made.
+    let tool = claude("cargo test 2>&1 | tail -20 && git commit -am 'fix it'", RED);
+    assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true));
+}
+
+/// @capture_no_commit
+#[test]
 fn a_commit_that_a_hook_refused_is_a_failure_where_all_of_its_output_is_visible() {
     let lint = "src/a.rs:1: trailing whitespace\n";
     let refused = [
