@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use crate::claim::{Claim, claims};
 use crate::clauses::{Token, begins, is, order, says, tokens};
 use crate::decision::sentences_of;
 use crate::decisions;
@@ -27,6 +28,10 @@ static ATTRIBUTES: LazyLock<WordSet> = LazyLock::new(|| {
     ATTRIBUTE_WORDS.iter().filter_map(|word| stems.telling(word)).collect()
 });
 static NUMBER: LazyLock<Option<WordHash>> = LazyLock::new(|| Stems::default().telling("number"));
+static RETENTION: LazyLock<Option<WordHash>> =
+    LazyLock::new(|| Stems::default().telling("retention"));
+/// Verbs of a sentence about the retention of something.
+const KEEPING: &[&str] = &["keep", "keeps", "kept", "retain", "retains", "retained"];
 const ATTRIBUTE_WORDS: &[&str] = &[
     "threshold",
     "limit",
@@ -86,6 +91,12 @@ pub(crate) struct Stated {
     settles: bool,
     changes: bool,
     is_signed: bool,
+    /// The claims of its clauses.
+    claims: Vec<Claim>,
+    /// Whether it announces that something changes.
+    announces: bool,
+    /// Whether it says for how long something is kept: that is its retention.
+    keeps: bool,
 }
 
 /// A sentence that changes what another one states.
@@ -123,7 +134,7 @@ pub(crate) enum Amends {
 }
 
 /// The stems of the words that say something. Short names in capitals count too: CI, S3.
-fn stems<'t>(tokens: impl IntoIterator<Item = &'t Token<'t>>) -> Vec<WordHash> {
+pub(crate) fn stems<'t>(tokens: impl IntoIterator<Item = &'t Token<'t>>) -> Vec<WordHash> {
     let (mut found, mut stems) = (Vec::new(), Stems::default());
     for token in tokens {
         if is_number(token) || token.lists.any(BESIDE) {
@@ -226,6 +237,17 @@ impl Stated {
         self.is_signed
     }
 
+    /// Whether it may replace what another one says of a thing.
+    pub(crate) fn may_reclaim(&self) -> bool {
+        self.announces && !self.claims.is_empty()
+    }
+
+    /// Whether it announces that something changes, and says something else of the same thing in the same words.
+    pub(crate) fn reclaims(&self, older: &Stated) -> bool {
+        let differs = |new: &Claim| older.claims.iter().any(|old| new.differs_from(old));
+        self.announces && self.claims.iter().any(differs)
+    }
+
     /// Whether it says that something changes, and shares words and kinds of quantities with an older one.
     pub(crate) fn changes_near(&self, older: &Stated) -> bool {
         let (own, other) = (&self.quantities, &older.quantities);
@@ -251,7 +273,8 @@ pub(crate) fn read(text: &str) -> (Vec<Stated>, Vec<Amendment>) {
         let is_signed = is_signed(&tokens);
         let amendments = amendments_of(&tokens, is_signed);
         let settles = || decisions::settles(sentence);
-        all_stated.extend(stated(&tokens, settles, (!amendments.is_empty(), is_signed)));
+        let announces = !adds(&tokens) && (is_signed || decisions::changes(sentence));
+        all_stated.extend(stated(&tokens, settles, (!amendments.is_empty(), is_signed, announces)));
         all_amendments.extend(amendments);
     }
     (all_stated, all_amendments)
@@ -260,7 +283,7 @@ pub(crate) fn read(text: &str) -> (Vec<Stated>, Vec<Amendment>) {
 fn stated(
     tokens: &[Token<'_>],
     settles: impl Fn() -> bool,
-    (changes, is_signed): (bool, bool),
+    (changes, is_signed, announces): (bool, bool, bool),
 ) -> Option<Stated> {
     let first = tokens.iter().find(|token| !token.lists.any(Lists::BEFORE_ORDER));
     let is_task = first.is_some_and(|first| first.lists.any(Lists::TASKS));
@@ -288,6 +311,7 @@ fn stated(
             denied.extend(stems(phrase(&tokens[at + 1..])));
         }
     }
+    let keeps = tokens.iter().any(|token| is(&token.word, KEEPING));
     Some(Stated {
         stems: all.into(),
         denied: denied.into(),
@@ -295,6 +319,9 @@ fn stated(
         settles: settles(),
         changes,
         is_signed,
+        claims: claims(tokens),
+        announces,
+        keeps,
     })
 }
 
@@ -344,12 +371,15 @@ const SIGNS: &[&[&str]] = &[
 
 const TOO: &[&[&str]] = &[&["was", "too"], &["were", "too"], &["is", "too"]];
 
+/// Whether a sentence adds something to what was stated before: "we also import orders now".
+fn adds(tokens: &[Token<'_>]) -> bool {
+    tokens.iter().any(|token| is(&token.word, &["also", "additionally", "too"]))
+        && !TOO.iter().any(|too| says(tokens, too).is_some())
+}
+
 fn is_signed(tokens: &[Token<'_>]) -> bool {
     let corrects = tokens.windows(2).any(|two| two[0].ends_clause && two[1].word == "not");
-    // "We also import orders now" adds something.
-    let adds = tokens.iter().any(|token| is(&token.word, &["also", "additionally", "too"]))
-        && !TOO.iter().any(|too| says(tokens, too).is_some());
-    if adds {
+    if adds(tokens) {
         return false;
     }
     let is_sign = |at: usize| {
@@ -402,7 +432,9 @@ impl Amendment {
 
     /// Whether it changes what an older sentence states.
     pub(crate) fn changes(&self, older: &Stated) -> Option<Amends> {
-        let has = |stem: WordHash| older.stems.contains(stem);
+        let has = |stem: WordHash| {
+            older.stems.contains(stem) || (older.keeps && *RETENTION == Some(stem))
+        };
         let attribute = self.attributes.iter().any(has);
         if !self.anchors.iter().all(has) || (self.anchors.is_empty() && !attribute) {
             return None;
@@ -570,7 +602,9 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
 
 /// The tokens of the topic of a clause, and the tokens of the statement about it: "uploads | go to S3", "send emails |
 /// with Postmark". An order to use something names no topic.
-fn topic_and_value<'a, 't>(clause: &'a [Token<'t>]) -> (&'a [Token<'t>], &'a [Token<'t>]) {
+pub(crate) fn topic_and_value<'a, 't>(
+    clause: &'a [Token<'t>],
+) -> (&'a [Token<'t>], &'a [Token<'t>]) {
     let from_now = says(clause, &["from", "now", "on"]) == Some(0);
     let clause = if from_now { &clause[3..] } else { clause };
     let rest = order(clause);

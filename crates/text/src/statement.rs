@@ -109,7 +109,9 @@ impl Statement {
     /// Whether it could replace another statement.
     pub fn may_replace(&self) -> bool {
         let by_words = !self.subject.is_empty() && (self.changes || self.states_now);
-        !self.asks && (by_words || !self.amendments.is_empty())
+        let in_free_wording =
+            || !self.amendments.is_empty() || self.stated.iter().any(Stated::may_reclaim);
+        !self.asks && (by_words || in_free_wording())
     }
 
     /// Whether it could replace another statement, if only by words that both have. True for every statement for
@@ -143,6 +145,10 @@ impl Statement {
         }
         if !found.is_empty() {
             return Some(Replacement::AmendsTopic);
+        }
+        let reclaims = |new: &Stated| older.stated.iter().any(|old| new.reclaims(old));
+        if self.stated.iter().any(reclaims) {
+            return Some(Replacement::Amends);
         }
         // It names what it rejects, and that is something else.
         if self.amendments.iter().any(Amendment::is_rejection) {
@@ -304,6 +310,43 @@ mod tests {
         ] {
             assert!(replaces(old, new), "{old} | {new}");
             assert!(!replaces(old, old), "{old}");
+        }
+    }
+
+    #[test]
+    fn facts_that_changed_in_everyday_wording_are_replaced() {
+        for (old, new) in [
+            ("payments go through Stripe", "Change of plan: payments go through Adyen"),
+            ("We decided: payments go through Stripe.", "Payments go through Adyen now."),
+            ("We use Stripe for payments.", "Change of plan: we use Adyen for payments"),
+            ("Payments go through Stripe.", "Actually, use Adyen for payments."),
+            ("Uploads are written to the NAS.", "From now on uploads are written to S3."),
+            ("Backups are kept for 35 days.", "Change the backup retention to 90 days"),
+            ("Set the backup retention to 35 days.", "Change the backup retention to 90 days"),
+            (
+                "Set up nightly backups and keep them for 35 days.",
+                "Change the backup retention to 90 days",
+            ),
+        ] {
+            assert!(replaces(old, new), "{old} | {new}");
+            assert!(!replaces(old, old) && !replaces(new, old), "{old}");
+        }
+        for (old, new) in [
+            ("payments go through Stripe", "Change of plan: refunds go through Adyen"),
+            ("Payments go through Stripe.", "Payments also go through Adyen now."),
+            ("Payments go through Stripe.", "Payments go through Adyen"),
+            ("Payments go through Stripe.", "Payments do not go through Adyen any more."),
+            ("The docs live in the wiki.", "From now on the docs are written in English."),
+            ("The backup runs every 2 days.", "Change the backup retention to 90 days"),
+            ("Audit logs are kept for 35 days.", "Change the backup retention to 90 days"),
+            ("Migrations run on startup.", "From now on migrations run on the build server."),
+        ] {
+            let replaces = Statement::of(new).replaces(&Statement::of(old));
+            // Words that both have prove nothing alone.
+            assert!(
+                matches!(replaces, None | Some(Replacement::AmendsNear)),
+                "{old} | {new}: {replaces:?}"
+            );
         }
     }
 

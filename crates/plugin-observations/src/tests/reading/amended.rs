@@ -5,7 +5,7 @@ mod pairs;
 use serde_json::json;
 
 use super::sections::{started, told};
-use super::{DAY, WEB, World, texts};
+use super::{DAY, HOUR, WEB, World, texts};
 use pairs::{AMENDED, UNRELATED};
 
 /// Every pair in a store of its own: whether the search for the older one says that it is replaced.
@@ -58,4 +58,48 @@ fn a_statement_changed_in_free_wording_is_in_the_briefing_only_as_the_newer_one(
     );
     let briefing = started(&world, ("s-3", WEB), "startup");
     assert!(!briefing.contains(&format!("decided: \"{old}")), "{briefing}");
+}
+
+/// @search_newer_decision
+#[test]
+fn a_fact_that_changed_in_everyday_wording_is_marked_and_ranks_below_the_newer_one() {
+    let changes = [
+        (
+            ("Set up nightly backups and keep them for 35 days.", "Backups run nightly."),
+            ("Change the backup retention to 90 days", "Backups are kept for 90 days, not 35."),
+            "how long are backups kept",
+        ),
+        (
+            ("How long do we keep the backups?", "The backups are kept for 35 days."),
+            ("Change the backup retention to 90 days", "They are kept for 90 days instead of 35."),
+            "how long are the backups kept",
+        ),
+        (
+            ("Write down: payments go through Stripe", "Noted, payments go through Stripe."),
+            ("Change of plan: payments go through Adyen", "Noted in the readme."),
+            "where do payments go through",
+        ),
+    ];
+    for ((asked, old), (new, done), question) in changes {
+        let world = World::new();
+        for (at, days, prompt, said) in
+            [(("s-1", WEB), 20, asked, old), (("s-2", WEB), 2, new, done)]
+        {
+            world.prompt(at, days * DAY, prompt);
+            world.command(at, days * DAY - HOUR, "make notes");
+            world.answer(at, days * DAY - 2 * HOUR, said);
+            world.prompt(at, days * DAY - 3 * HOUR, "Add a health endpoint to the router");
+            world.answer(at, days * DAY - 4 * HOUR, "The router has a health endpoint now.");
+        }
+        let fact = if asked.ends_with('?') { old } else { asked };
+        let (newer, older) = (world.id(new), world.id(fact));
+        let found = world.ask("search", json!({ "query": question }));
+        let hits = found["results"].as_array().unwrap();
+        let place = |id: i64| hits.iter().position(|hit| hit["id"] == id).expect("a hit");
+        let (new_at, old_at) = (place(newer), place(older));
+        assert!(new_at < old_at, "{found}");
+        assert_eq!(hits[old_at]["note"], format!("replaced by #{newer}"), "{found}");
+        let note = hits[new_at]["note"].as_str().unwrap_or_default();
+        assert!(note.starts_with("replaces #"), "{found}");
+    }
 }
