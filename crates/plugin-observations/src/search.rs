@@ -5,6 +5,7 @@ mod own_session;
 mod printed;
 mod refine;
 mod turns;
+mod typed_command;
 mod without_filter;
 
 use std::borrow::Cow;
@@ -328,6 +329,8 @@ impl OrderBy {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
     No,
+    /// It is a command line that contains the query as a phrase.
+    Command,
     /// It contains a path or the like as it was typed.
     Exactly,
     /// It is the commit of a hash.
@@ -452,10 +455,16 @@ impl SearchParams {
         others.retain(|other| !known.contains(&other.id));
         let best = highest(&hits.hits, |hit| hit.score);
         let words = highest(&hits.hits, Hit::words);
+        let mut records = RecordsRead::default();
+        let commands = match self.order_by == OrderBy::Best && self.diverse {
+            true => typed_command::among(rx, query, &hits.hits, &mut records)?,
+            false => HashSet::new(),
+        };
         let rank = |hit: Hit| {
             let named = match hit.exact {
                 _ if named.contains_key(&hit.id) => Named::Commit,
                 true => Named::Exactly,
+                false if commands.contains(&hit.id) => Named::Command,
                 false => Named::No,
             };
             let relevance = if named > Named::No { best } else { hit.score };
@@ -466,6 +475,7 @@ impl SearchParams {
                 && self.order_by != OrderBy::Recent
                 && query.form != Form::Operators;
             let own = match self.order_by {
+                OrderBy::Best if named == Named::Command => score.total,
                 OrderBy::Best => self.order_by.score(hit.score, best, &hit, now).total,
                 _ => hit.score,
             };
@@ -485,7 +495,7 @@ impl SearchParams {
             }
         });
         let others: Vec<Ranked> = others.into_iter().map(rank).collect();
-        self.refined(rx, (filter, own_session), query, hits, (ranked, others))
+        self.refined(rx, (filter, own_session), query, (hits, records), (ranked, others))
     }
 
     /// Removes the prompts of the caller's own session, which answer nothing.
@@ -506,7 +516,7 @@ impl SearchParams {
         rx: &Rx<'_>,
         (filter, own_session): (&Filter<'_>, Option<i64>),
         query: &Query,
-        hits: Hits,
+        (hits, mut records): (Hits, RecordsRead),
         (mut ranked, mut others): (Vec<Ranked>, Vec<Ranked>),
     ) -> Result<Found, OpError> {
         let first: Vec<Hit> =
@@ -515,7 +525,7 @@ impl SearchParams {
             && self.order_by != OrderBy::Recent
             && !first.is_empty()
             && !hits.is_answered(rx, query, &first)?;
-        let (mut records, mut replaced) = (RecordsRead::default(), Replacements::default());
+        let mut replaced = Replacements::default();
         if self.diverse && self.order_by == OrderBy::Best {
             let mut texts = TextsRead::default();
             ranked = refine::fold(rx, ranked, &mut texts, |_| true)?;

@@ -239,7 +239,12 @@ pub(super) fn by_turns(
         let terms = records.terms(rx, hits, one.hit.id)?;
         let record = records.get(one.hit.id);
         let share = hits.evidence.share(terms);
-        let mut score = one.first * record.map_or(1.0, |record| kinds.weight(record, share));
+        let mut weight = record.map_or(1.0, |record| kinds.weight(record, share));
+        if one.named == Named::Command {
+            // A command that only looks says little, unless it is what was asked for.
+            weight = weight.max(1.0);
+        }
+        let mut score = one.first * weight;
         score *= 1.0 + NEWER_TURN * kinds.work * one.score.recency;
         if let Some(turn) = turns.get_mut(place) {
             // The answer to a prompt that asks the same counts as much as that prompt would.

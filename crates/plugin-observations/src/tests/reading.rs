@@ -14,6 +14,7 @@ mod searching;
 mod sections;
 mod similar;
 mod told_rows;
+mod typed;
 mod walks;
 
 use std::sync::atomic::{AtomicU64, Ordering};

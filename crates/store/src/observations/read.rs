@@ -94,6 +94,20 @@ pub fn pinned_records(
     Ok(newest_first(found, limit))
 }
 
+/// Those of these observations whose text contains a text in lower case. Only their texts are read.
+pub fn containing(rx: &Rx<'_>, ids: &[i64], text: &str) -> Result<Vec<i64>, OpError> {
+    const CONTAINING: &str =
+        "SELECT id FROM observations WHERE id = ?1 AND instr(lower(content), ?2) > 0";
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(CONTAINING)?;
+        let mut found = Vec::new();
+        for id in ids {
+            found.extend(select.query_row(params![id, text], |row| row.cell::<i64>(0)).optional()?);
+        }
+        Ok(found)
+    })
+}
+
 pub(crate) const LATELY: &str = "WHERE o.project = ?1 AND o.kind = ?2 AND o.at >= ?3 \
      ORDER BY o.at DESC, o.id DESC LIMIT ?4";
 /// The condition of the index `observations_runs`, to the letter.

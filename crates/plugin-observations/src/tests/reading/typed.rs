@@ -1,0 +1,35 @@
+//! Queries that are a command.
+
+use model::observation::ObsType;
+use serde_json::json;
+
+use super::{DAY, HOUR, WEB, World};
+
+/// @search_typed_command
+#[test]
+fn a_command_line_that_contains_the_query_is_on_the_page_however_much_it_printed() {
+    let world = World::new();
+    let output: Vec<String> =
+        (0..40).map(|n| format!("warning: unused variable `left_{n}` in module_{n}.rs")).collect();
+    let error = format!("{}\nerror: linking with `cc` failed", output.join("\n"));
+    let failed = json!({ "failed": true, "error": error, "exit_code": 101 });
+    let line = "cd api && cargo build --release";
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * DAY, "Make a release of the api");
+    world.used(s, 9 * DAY - HOUR, (ObsType::CommandError, None), line, failed);
+    world.command(s, 9 * DAY - HOUR, "cargo build");
+    for n in 0..30 {
+        let at = (format!("t-{n}"), 8 * DAY - n * HOUR);
+        let at = ((at.0.as_str(), WEB), at.1);
+        world.prompt(at.0, at.1, &format!("Why is the cargo cache of build {n} so large?"));
+        let said = format!("The build of cargo number {n} is large because build {n} is.");
+        world.answer(at.0, at.1 - HOUR / 2, &said);
+    }
+    let found = world.found(json!({ "query": "cargo build" }));
+    assert!(found[..3].contains(&"cargo build".to_owned()), "{found:?}");
+    assert!(found[..5].iter().any(|text| text.starts_with(line)), "{found:?}");
+    assert!(found.iter().any(|text| text.starts_with("The build of cargo")), "{found:?}");
+    // A question is not a command line.
+    let found = world.found(json!({ "query": "why is the cargo build cache large" }));
+    assert!(found[0].starts_with("The build of cargo"), "{found:?}");
+}
