@@ -482,12 +482,16 @@ impl SearchParams {
             let first = if leads { 1.0 } else { by_order };
             Ranked { hit, score, words, named, own, first, count: 1, oldest: hit.id, note: None }
         };
+        // All records about a file match its path equally well.
+        let names_path = self.order_by == OrderBy::Best
+            && query.name().is_some_and(|exact| exact.name().contains('/'));
         let mut ranked: Vec<Ranked> = hits.hits.iter().copied().map(rank).collect();
         ranked.sort_by(|a, b| {
             // To the second, as in the store: else a page could have another order than the store.
             let newer = (b.seconds(), b.hit.id).cmp(&(a.seconds(), a.hit.id));
             match self.order_by {
                 OrderBy::Recent => newer,
+                _ if names_path && a.named == b.named && a.named > Named::No => newer,
                 _ => {
                     let first = b.first.total_cmp(&a.first).then(b.own.total_cmp(&a.own));
                     b.named.cmp(&a.named).then(first).then(newer)

@@ -1,7 +1,7 @@
-//! Queries that are a command.
+//! Queries that are a command or a path.
 
 use model::observation::ObsType;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{DAY, HOUR, WEB, World};
 
@@ -32,4 +32,20 @@ fn a_command_line_that_contains_the_query_is_on_the_page_however_much_it_printed
     // A question is not a command line.
     let found = world.found(json!({ "query": "why is the cargo build cache large" }));
     assert!(found[0].starts_with("The build of cargo"), "{found:?}");
+}
+
+/// @search_exact
+#[test]
+fn records_about_a_path_are_listed_newest_first() {
+    let world = World::new();
+    let path = "/nowhere/web/src/session.rs";
+    world.edit(("s-1", WEB), 9 * DAY, path, "Edit src/session.rs: one");
+    world.prompt(("s-2", WEB), 5 * DAY, "Look at src/session.rs and at the tests of the login");
+    let text = "Edit src/session.rs: pub grace: u64, the seconds for which a token of a login \
+                that has expired is still accepted by the server";
+    world.edit(("s-3", WEB), DAY, path, text);
+    let found = world.ask("search", json!({ "query": "src/session.rs" }));
+    let sessions: Vec<&Value> =
+        found["results"].as_array().unwrap().iter().map(|hit| &hit["session_id"]).collect();
+    assert_eq!(sessions, ["s-3", "s-2", "s-1"], "{found}");
 }
