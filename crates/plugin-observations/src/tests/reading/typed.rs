@@ -1,4 +1,4 @@
-//! Queries that are a command or a path.
+//! Queries that are a command or a path, ask for a command, or quote an error.
 
 use model::observation::ObsType;
 use serde_json::{Value, json};
@@ -32,6 +32,43 @@ fn a_command_line_that_contains_the_query_is_on_the_page_however_much_it_printed
     // A question is not a command line.
     let found = world.found(json!({ "query": "why is the cargo build cache large" }));
     assert!(found[0].starts_with("The build of cargo"), "{found:?}");
+}
+
+/// @search_answers_first
+#[test]
+fn a_command_that_is_asked_for_comes_first() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * DAY, "Deploy a preview of the shop for the customer");
+    let line = "make preview-deploy STAGE=customer";
+    world.command(s, 9 * DAY - HOUR, line);
+    world.edit(s, 9 * DAY - HOUR, "/nowhere/web/preview.md", "Edit preview.md: deploy the preview");
+    let said = "The preview is live, and the customer has got a mail with its address.";
+    world.answer(s, 9 * DAY - 2 * HOUR, said);
+    let found = world.found(json!({ "query": "how do I deploy a preview of the shop" }));
+    assert_eq!(found[0], line, "{found:?}");
+    let found = world.found(json!({ "query": "preview of the shop for the customer" }));
+    assert_ne!(found[0], line, "it was not asked for: {found:?}");
+}
+
+/// @search_answers_first
+#[test]
+fn the_fix_comes_before_the_error_that_the_query_quotes() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    let error = "ValueError: Table schema does not match the export";
+    world.prompt(s, 9 * DAY, "Run the export of the table");
+    let failed = json!({ "failed": true, "error": format!("Traceback\n{error}") });
+    let line = "python export.py";
+    world.used(s, 9 * DAY - HOUR, (ObsType::CommandError, None), line, failed);
+    let edit = "Edit export.py: schema = table.schema_of(export)";
+    world.edit(s, 9 * DAY - HOUR, "/nowhere/web/export.py", edit);
+    world.commit(s, 9 * DAY - 2 * HOUR, "1a2b3c4", "export: use the schema of the table");
+    let found = world.ask("search", json!({ "query": error }));
+    let hits = found["results"].as_array().unwrap();
+    let place = |kind: &str| hits.iter().position(|hit| hit["obs_type"] == kind).expect("a hit");
+    assert!(place("git_commit") < place("command_error"), "{found}");
+    assert!(place("file_edit") < place("command_error"), "{found}");
 }
 
 /// @search_exact
