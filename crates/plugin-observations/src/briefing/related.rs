@@ -16,6 +16,9 @@ use text::query;
 use super::BriefingReader;
 use super::sections::{commit, whole_decision};
 use super::topic::subject;
+use crate::note::Note;
+use crate::records_read::RecordsRead;
+use crate::replaced::Replacements;
 
 pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
     let query = query::any_of(said);
@@ -43,7 +46,13 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             })
             .collect();
         ranked.sort_by(|a, b| b.0.total.total_cmp(&a.0.total).then(b.1.cmp(&a.1)));
-        let reader = RelatedReader { brief: &brief, said };
+        let mut reader = RelatedReader {
+            brief: &brief,
+            said,
+            filter: &filter,
+            records: RecordsRead::default(),
+            replaced: Replacements::default(),
+        };
         let mut turns: BTreeSet<i64> = BTreeSet::new();
         let mut texts: BTreeSet<String> = BTreeSet::new();
         let mut related = Vec::new();
@@ -53,11 +62,11 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             }
             let hit = observations::one(rx, id)?.filter(|seen| brief.is_worth_telling(seen));
             let Some(hit) = hit else { continue };
-            let turn = reader.turn(&hit)?;
+            let RelatedTurn { turn, hit, replaces } = reader.current(hit)?;
             if turn.is_some_and(|turn| !turns.insert(turn)) {
                 continue;
             }
-            let row = reader.row(turn, &hit)?;
+            let row = reader.row(turn, &hit, replaces)?;
             if let Some(row) = row.filter(|row| texts.insert(row.text.clone())) {
                 related.push(row.into_candidate(&score, brief.now));
             }
@@ -93,13 +102,49 @@ impl RelatedRow {
     }
 }
 
+/// Changes of a statement that are followed to the one that holds.
+const CHANGES_FOLLOWED: usize = 3;
+
 /// Reads the outcomes of the turns that are related to a prompt.
 struct RelatedReader<'a> {
     brief: &'a BriefingReader<'a>,
     said: &'a str,
+    filter: &'a Filter<'a>,
+    records: RecordsRead,
+    replaced: Replacements,
+}
+
+/// A hit and the prompt of its turn.
+struct RelatedTurn {
+    turn: Option<i64>,
+    hit: Observation,
+    /// The record that this one replaces, if that was found.
+    replaces: Option<i64>,
 }
 
 impl RelatedReader<'_> {
+    /// The turn of a hit; if a newer record replaced what the turn says, the turn of that record.
+    fn current(&mut self, hit: Observation) -> Result<RelatedTurn, OpError> {
+        let mut one = RelatedTurn { turn: self.turn(&hit)?, hit, replaces: None };
+        for _ in 0..CHANGES_FOLLOWED {
+            let Some((older, newer)) = self.replacing(&one)? else { break };
+            let Some(newer) = observations::one(self.brief.rx, newer)? else { break };
+            one = RelatedTurn { turn: self.turn(&newer)?, hit: newer, replaces: Some(older) };
+        }
+        Ok(one)
+    }
+
+    /// The prompt, the answer or the hit of a turn that was replaced, and the record that replaces it.
+    fn replacing(&mut self, one: &RelatedTurn) -> Result<Option<(i64, i64)>, OpError> {
+        let rx = self.brief.rx;
+        let answer = one.turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
+        let said: Vec<i64> = one.turn.into_iter().chain(answer).chain([one.hit.id]).collect();
+        let mut hits = search::admitted(rx, self.filter, &said)?;
+        hits.retain(|_, hit| hit.kind.obs_type().is_talk());
+        self.replaced.look_up(rx, hits.into_values(), &mut self.records)?;
+        Ok(said.into_iter().find_map(|id| Some((id, self.replaced.of(id)?))))
+    }
+
     /// The prompt of the turn that a hit belongs to. For a summary it is the prompt of its session that shares
     /// the most words with the new one.
     fn turn(&self, hit: &Observation) -> Result<Option<i64>, OpError> {
@@ -118,14 +163,24 @@ impl RelatedReader<'_> {
     }
 
     /// The outcome of a turn: the decision that the prompt states, the answer, and the commit or the command
-    /// that worked. Without an answer it is the hit itself, unless that is a read or a search.
-    fn row(&self, turn: Option<i64>, hit: &Observation) -> Result<Option<RelatedRow>, OpError> {
+    /// that worked. Without an answer it is the hit itself, unless that is a read, a search or only asks.
+    fn row(
+        &self,
+        turn: Option<i64>,
+        hit: &Observation,
+        replaces: Option<i64>,
+    ) -> Result<Option<RelatedRow>, OpError> {
         let rx = self.brief.rx;
         let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
         let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
+        // A question back tells nothing.
+        let answer = answer.filter(|answer| !text::decisions::asks(&answer.content));
         let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
         let decided = prompt.as_ref().and_then(|prompt| {
-            let sentence = text::decision(&prompt.content)?;
+            let said = prompt.content.as_str();
+            let changes = replaces.is_some() && hit.id == prompt.id;
+            let changed = || changes.then(|| text::change(said).unwrap_or(said));
+            let sentence = text::decision(said).or_else(changed)?;
             Some((prompt, text::line_of_words(sentence, limits::BRIEFING_DECISION_CHARS)))
         });
         let mut row = match (decided, &answer) {
@@ -138,13 +193,37 @@ impl RelatedReader<'_> {
             (None, Some(answer)) => {
                 RelatedRow::of(answer, self.gist(answer, limits::RELATED_CHARS))
             }
-            (None, None) if is_look(hit.obs_type.kind()) => return Ok(None),
-            (None, None) => RelatedRow::of(hit, self.own(hit)),
+            (None, None) => {
+                let tells =
+                    |seen: &&Observation| !is_look(seen.obs_type.kind()) && !self.only_asks(seen);
+                let asked = prompt.as_ref().filter(|_| hit.obs_type == ObsType::Answer);
+                let Some(seen) = [hit].into_iter().chain(asked).find(tells) else {
+                    return Ok(None);
+                };
+                RelatedRow::of(seen, self.own(seen))
+            }
         };
         if let Some(outcome) = self.outcome(turn, hit)? {
             row.text = format!("{} → {outcome}", row.text);
         }
+        if let Some(older) = replaces {
+            row.text = format!("{} ({})", row.text, Note::Replaces(older).text());
+        }
         Ok(Some(row))
+    }
+
+    /// Whether a record says nothing that the prompt does not say: a question, a prompt with no other words, or the summary of
+    /// a session in which nothing followed.
+    fn only_asks(&self, seen: &Observation) -> bool {
+        let said = seen.content.as_str();
+        match seen.obs_type.kind() {
+            ObsType::UserPrompt => {
+                text::decisions::asks(said) || subject(said).is_subset(&subject(self.said))
+            }
+            ObsType::Answer => text::decisions::asks(said),
+            ObsType::SessionSummary => said.lines().skip(1).all(|line| line.starts_with("next: ")),
+            _ => false,
+        }
     }
 
     /// The sentences of an answer that contain words of the prompt, with a decision among them as a whole.

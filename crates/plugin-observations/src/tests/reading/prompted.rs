@@ -84,6 +84,40 @@ fn a_decision_is_shown_whole_in_prompts_and_in_answers() {
 
 /// @briefing_at_prompts
 #[test]
+fn a_replaced_decision_is_shown_as_the_newer_one() {
+    let world = world_with(ON);
+    let old = "We decided to compress the uploads of skiff with zstd level 3.";
+    world.prompt(S, 9 * HOUR, old);
+    world.answer(S, 9 * HOUR - MINUTE, "The uploads are compressed with zstd level 3.");
+    let new = "Change of plan: compress the uploads of skiff with zstd level 9 instead of level 3.";
+    world.prompt(NEXT, 2 * HOUR, new);
+    world.answer(NEXT, 2 * HOUR - MINUTE, "The configuration has the other level.");
+    let id = world.id(old);
+    let rows = block(&world, "which zstd level compresses the uploads of skiff?");
+    let [(kind, text)] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!(kind, "user_prompt");
+    assert!(text.starts_with(new) && text.ends_with(&format!("(replaces #{id})")), "{rows:?}");
+}
+
+/// @briefing_at_prompts
+#[test]
+fn a_row_that_only_asks_is_left_out() {
+    let world = world_with(ON);
+    world.prompt(S, 9 * HOUR, "which zstd level compresses the uploads of skiff on the servers?");
+    world.prompt(("s-3", WEB), 5 * HOUR, "compress uploads of skiff, zstd level");
+    world.prompt(
+        ("s-4", WEB),
+        4 * HOUR,
+        "compress the uploads of skiff with the zstd level of tar",
+    );
+    world.answer(("s-4", WEB), 3 * HOUR, "Which zstd level shall compress the uploads of skiff?");
+    let rows = block(&world, "which zstd level compresses the uploads of skiff?");
+    let open = "compress the uploads of skiff with the zstd level of tar";
+    assert_eq!(rows, [row("user_prompt", open)]);
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_preview_of_the_block_names_the_setting_that_is_off() {
     let shown = |world: &World, params: Value| world.shown("briefing", params);
     let prompt = json!({ "for": "prompt", "prompt": "which zstd level compresses the uploads?" });
