@@ -92,7 +92,7 @@ impl Op for SessionSummaries {
                 before: params.before.as_ref().map(|when| when.before(cx.now)),
                 after: params.after.as_ref().map(|when| when.after(cx.now)),
                 summarised: true,
-                prompted: false,
+                ..SessionFilter::default()
             };
             let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
             let found = sessions::list(rx, &filter, limit)?.into_iter().filter_map(|session| {

@@ -114,8 +114,7 @@ impl Op for ListSessions {
                 projects: projects.as_deref(),
                 before: params.before.as_ref().map(|when| when.before(cx.now)),
                 after: params.after.as_ref().map(|when| when.after(cx.now)),
-                summarised: false,
-                prompted: false,
+                ..SessionFilter::default()
             };
             let limit = params.limit.within(1..=limits::SESSIONS_MAX);
             let found = sessions::list(rx, &filter, limit)?;

@@ -249,11 +249,16 @@ pub fn commit_of(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
 }
 
 pub(crate) const SAID: &str =
-    "SELECT source, content, actions FROM prompts WHERE session = ?1 ORDER BY at, id";
+    "SELECT source, content, actions, id FROM prompts WHERE session = ?1 ORDER BY at, id";
 
 /// The user's intent in a session: the first prompt that states one, else the first one that is more than a
 /// greeting, else the first one; none without prompts. Reads no more prompts than needed.
 pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
+    Ok(intent_prompt(rx, session)?.map(|(_, text)| text))
+}
+
+/// The prompt that states the user's intent in a session, as in [`intent`]: its id and text.
+pub fn intent_prompt(rx: &Rx<'_>, session: i64) -> Result<Option<(i64, String)>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(SAID)?;
         let mut rows = select.query([session])?;
@@ -265,13 +270,14 @@ pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
             }
             let content = row.text(1)?;
             if tells_intent(&content, row.cell(2)?) {
-                return Ok(Some(content.into_owned()));
+                return Ok(Some((row.cell(3)?, content.into_owned())));
             }
+            let id: i64 = row.cell(3)?;
             let known = match text::is_small_talk(&content) {
                 true => &mut greeting,
                 false => &mut first,
             };
-            known.get_or_insert_with(|| content.into_owned());
+            known.get_or_insert_with(|| (id, content.into_owned()));
         }
         Ok(any.then(|| first.or(greeting).unwrap_or_default()))
     })

@@ -81,6 +81,8 @@ pub struct SessionFilter<'a> {
     pub summarised: bool,
     /// Only those in which something was said.
     pub prompted: bool,
+    /// Only those in which an agent did or answered something.
+    pub worked: bool,
 }
 
 const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, s.parent, \
@@ -298,6 +300,8 @@ pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
      WHERE project = ?1 AND last_at < ?2 AND last_at > ?3 \
      AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 \
      AND (NOT ?7 OR EXISTS (SELECT 1 FROM prompts q WHERE q.session = sessions.id)) \
+     AND (NOT ?8 OR EXISTS (SELECT 1 FROM observations o WHERE o.session = sessions.id \
+     AND o.kind NOT GLOB 'session_*')) \
      ORDER BY last_at DESC, id DESC LIMIT ?5";
 
 /// Conversations, those with the latest events first.
@@ -312,8 +316,9 @@ pub fn list(
     for project in projects::these_or_all(rx, filter.projects)?.iter() {
         rx.sql(|db| {
             let mut select = db.prepare_cached(LIST)?;
-            let SessionFilter { summarised, prompted, .. } = *filter;
-            let given = params![project, before, after, summarised, limit, OF_MARKS, prompted];
+            let SessionFilter { summarised, prompted, worked, .. } = *filter;
+            let given =
+                params![project, before, after, summarised, limit, OF_MARKS, prompted, worked];
             for row in select.query_map(given, |row| Ok((row.cell(0)?, row.cell(1)?)))? {
                 found.push(row?);
             }

@@ -6,7 +6,8 @@ use contract::Slot;
 use model::observation::{ObsType, Observation};
 use model::session::Session;
 use model::{OpError, limits};
-use store::{prompts, sessions};
+use store::prompts;
+use store::sessions::{self, SessionFilter};
 
 use super::files_in_progress;
 use super::sections::{BriefingRow, SectionWriter, commit};
@@ -30,22 +31,14 @@ struct PastSession<'s> {
 
 pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     let sessions = std::mem::take(&mut writer.work.sessions);
-    let mut past: Vec<PastSession<'_>> = Vec::new();
     // The words of the intents of sessions that changed something.
     let mut subjects: Vec<BTreeSet<String>> = Vec::new();
-    for session in &sessions {
-        let Some(one) = read(writer, session)? else { continue };
-        let subject = topic::subject(&one.intent);
-        let is_same =
-            |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
-        match one.changed {
-            // A question is outdated once a later session changed its subject.
-            false if subjects.iter().any(is_same) => continue,
-            false => {}
-            true => subjects.push(subject),
-        }
-        past.push(one);
-    }
+    let mut past = worth_telling(writer, &sessions, &mut subjects)?;
+    let earlier = match past.len() < limits::BRIEFING_SESSIONS_MAX {
+        true => earlier(writer, &sessions)?,
+        false => Vec::new(),
+    };
+    past.extend(worth_telling(writer, &earlier, &mut subjects)?);
     // If not all fit, sessions that changed something come before those that only talked.
     while past.len() > limits::BRIEFING_SESSIONS_MAX {
         let last_talk = past.iter().rposition(|one| !one.changed && !one.session.is_pinned);
@@ -74,6 +67,48 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Those of the sessions that get a line.
+fn worth_telling<'s>(
+    writer: &SectionWriter<'_>,
+    sessions: &'s [Session],
+    subjects: &mut Vec<BTreeSet<String>>,
+) -> Result<Vec<PastSession<'s>>, OpError> {
+    let mut past: Vec<PastSession<'_>> = Vec::new();
+    for session in sessions {
+        let Some(one) = read(writer, session)? else { continue };
+        let subject = topic::subject(&one.intent);
+        let is_same =
+            |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
+        match one.changed {
+            // A question is outdated once a later session changed its subject.
+            false if subjects.iter().any(is_same) => continue,
+            false => {}
+            true => subjects.push(subject),
+        }
+        past.push(one);
+    }
+    Ok(past)
+}
+
+/// The last sessions in which an agent did something, before those that were read: a host that is started and left again
+/// and again has many sessions of prompts alone.
+fn earlier(writer: &SectionWriter<'_>, read: &[Session]) -> Result<Vec<Session>, OpError> {
+    // The session that is briefed may have been one of them.
+    let is_cut = read.len() + 1 >= limits::BRIEFING_READ_SESSIONS;
+    let Some(oldest) = read.last().filter(|_| is_cut) else { return Ok(Vec::new()) };
+    let mut projects: Vec<i64> = read.iter().map(|session| session.project_id).collect();
+    projects.sort_unstable();
+    projects.dedup();
+    let filter = SessionFilter {
+        projects: Some(&projects),
+        before: Some(oldest.last_at),
+        prompted: true,
+        worked: true,
+        ..SessionFilter::default()
+    };
+    sessions::list(writer.brief.rx, &filter, limits::BRIEFING_SESSIONS_MAX)
+}
+
 /// The subject of a session, its outcome and commits; none if it is not worth a line.
 fn read<'s>(
     writer: &SectionWriter<'_>,
@@ -84,8 +119,8 @@ fn read<'s>(
         match topic::of(rx, session, (&writer.work.commits, &writer.work.edits))? {
             Some(SessionTopic { id, prompt, outcome }) => (Some(id), prompt, outcome),
             None => {
-                let intent = prompts::intent(rx, session.id)?.unwrap_or_default();
-                (None, intent, outcome(writer, session))
+                let (id, intent) = prompts::intent_prompt(rx, session.id)?.unzip();
+                (id, intent.unwrap_or_default(), outcome(writer, session))
             }
         };
     let decision = id.map_or_else(String::new, |id| writer.decisions.note(id));

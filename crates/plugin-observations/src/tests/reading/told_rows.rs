@@ -104,6 +104,42 @@ fn lines_of_sessions_say_which_decision_was_replaced_by_which() {
     assert!(lines[1].contains(&format!("per year.\" (replaced by #{new}) → ")), "{lines:?}");
 }
 
+/// @briefing_decisions
+#[test]
+fn lines_of_sessions_mark_facts_that_changed_in_everyday_wording() {
+    let pairs = [
+        ("Set the backup retention to 35 days", "Change the backup retention to 90 days"),
+        ("Note it: payments go through Stripe", "Change of plan: payments go through Adyen"),
+    ];
+    for (old, new) in pairs {
+        let world = World::new();
+        for (at, days, said) in [(S, 9, old), (NEXT, 2, new)] {
+            world.prompt(at, days * DAY, said);
+            world.edit(at, days * DAY, "/nowhere/web/a.rs", "Edit a.rs: one");
+            world.answer(at, days * DAY, "It is in the configuration.");
+        }
+        let lines = told(&world, "Recent sessions");
+        let (older, newer) = (world.id(old), world.id(new));
+        assert!(lines[0].contains(&format!("(replaces #{older})")), "{lines:?}");
+        assert!(lines[1].contains(&format!("(replaced by #{newer})")), "{lines:?}");
+    }
+}
+
+/// @briefing_sessions
+#[test]
+fn sessions_of_prompts_alone_do_not_hide_earlier_sessions_with_work() {
+    let world = World::new();
+    world.prompt(S, 9 * DAY, "repair the rounding of the cart");
+    world.edit(S, 9 * DAY, "/nowhere/web/cart.rs", "Edit cart.rs: once");
+    world.answer(S, 9 * DAY - HOUR, "The cart rounds once.");
+    for n in 1..=14 {
+        let at = (format!("left-{n}"), 8 * DAY - n * HOUR);
+        world.prompt((&at.0, WEB), at.1, &format!("look at the invoice with number {n} please"));
+    }
+    let lines = told(&world, "Recent sessions");
+    assert!(lines[0].starts_with("\"repair the rounding of the cart\" → "), "{lines:?}");
+}
+
 /// @briefing_files
 #[test]
 fn a_file_that_a_fix_names_is_not_a_file_in_progress_too() {
