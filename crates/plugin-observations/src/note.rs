@@ -11,9 +11,10 @@ pub(crate) enum Note {
     WorkedLater(i64),
     Replaces(i64),
     ReplacedBy(i64),
-    /// Nothing that was found is likely to be what was asked for.
-    MerelySimilar,
 }
+
+/// The beginning of the note of a hit if nothing that was found is likely to be what was asked for.
+pub(crate) const MERELY_SIMILAR: &str = "merely similar";
 
 impl Note {
     pub(crate) fn text(self) -> String {
@@ -23,7 +24,6 @@ impl Note {
             Note::WorkedLater(id) => format!("failed, #{id} worked later"),
             Note::Replaces(id) => format!("replaces #{id}"),
             Note::ReplacedBy(id) => format!("replaced by #{id}"),
-            Note::MerelySimilar => "merely similar".to_owned(),
         }
     }
 }

@@ -26,7 +26,7 @@ use text::query::{self, Finder, Form, Query};
 use crate::count::Count;
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
-use crate::note::Note;
+use crate::note::{MERELY_SIMILAR, Note};
 use crate::records_read::RecordsRead;
 use crate::replaced::Replacements;
 use crate::show;
@@ -131,6 +131,10 @@ pub(crate) enum OrderBy {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SearchOutput {
+    /// Present if the results are merely similar: none is likely to be what was asked for, or none contains a word
+    /// of the query.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    merely_similar: bool,
     results: Vec<FoundRecord>,
     /// How the query was understood: `operators`, `any_term`, `all_terms` (it is a path, an identifier or
     /// a code, and only what contains it is listed), `prefix` (no word was found, words that begin alike
@@ -141,13 +145,6 @@ pub(crate) struct SearchOutput {
     /// Why results may be missing, and what to do, if the full-text index is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<Cow<'static, str>>,
-    /// Present if results contain words of the query, but none is likely to be what was asked for: they are
-    /// merely similar.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    merely_similar: bool,
-    /// Present instead if no result contains a word of the query: they are only the closest in meaning.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    only_similar: bool,
     /// If nothing was found: the filters without which something is, each alone or, if no single one is the
     /// reason, all together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -179,8 +176,8 @@ pub(crate) struct FoundRecord {
     /// How many records say the same, if there are several; this is the newest of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
-    /// Its relation to other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID`,
-    /// `replaced by #ID` or `merely similar`.
+    /// Its relation to other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID` or
+    /// `replaced by #ID`; after `merely similar` if no hit is likely to be what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     /// From 0 to 1.
@@ -283,19 +280,18 @@ impl Op for Search {
             let only_similar =
                 found.query.form == Form::AnyTerm && !page.iter().any(Ranked::has_words);
             let results = records(rx, &mut found, page, params.preview)?;
-            let only_similar = only_similar && !results.is_empty();
+            let merely_similar = found.merely_similar || (only_similar && !results.is_empty());
             let excluded_by = match results.is_empty() && !found.completeness.is_partial() {
                 true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,
                 false => Vec::new(),
             };
             Ok(SearchOutput {
-                only_similar,
+                merely_similar,
                 results,
                 excluded_by,
                 query_form: found.query.form.word().into(),
                 partial: found.completeness.is_partial() || query.cut,
                 warning: rx.met_damaged_index().then_some(DAMAGED_INDEX.into()),
-                merely_similar: found.merely_similar && !only_similar,
                 next_offset,
                 about: scope.about(cx.now),
             })
@@ -568,7 +564,6 @@ impl SearchParams {
     /// The few first hits where none is likely to be what was asked for.
     fn similar(&self, mut ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
         ranked.truncate(self.limit().min(limits::SEARCH_SIMILAR_MAX));
-        ranked.iter_mut().for_each(|one| one.note = Some(Note::MerelySimilar));
         (ranked.into_iter().skip(self.offset.get()).collect(), None)
     }
 
@@ -645,12 +640,17 @@ fn records(
     page: Vec<Ranked>,
     preview: Preview,
 ) -> Result<Vec<FoundRecord>, OpError> {
-    let Found { records, query, .. } = found;
+    let Found { records, query, merely_similar, .. } = found;
     let finder = query.finder();
     let mut shown = Vec::with_capacity(page.len());
     for one in &page {
         if let Some(record) = records.read_hit(rx, one.hit)? {
-            shown.push(FoundRecord::new(record, one, &finder, preview));
+            let mut shown_record = FoundRecord::new(record, one, &finder, preview);
+            if *merely_similar {
+                let note = shown_record.note.map(|note| format!("{MERELY_SIMILAR}; {note}"));
+                shown_record.note = note.or_else(|| Some(MERELY_SIMILAR.to_owned()));
+            }
+            shown.push(shown_record);
         }
     }
     Ok(shown)

@@ -9,6 +9,7 @@ use place::{About, Wanted};
 use text::table::table;
 
 use crate::count::Count;
+use crate::note::MERELY_SIMILAR;
 use crate::when::TimeBound;
 
 /// The beginning of a record's text, as far as lists show it, with `…` where it was cut.
@@ -172,7 +173,9 @@ impl RecordRow<'_> {
 /// hits are merely similar is shown once for all of them, not here.
 pub(crate) fn aside(count: Option<u64>, note: Option<&str>) -> Option<String> {
     let count = count.map(|count| format!("×{count}"));
-    let note = note.filter(|note| *note != "merely similar").map(str::to_owned);
+    let note = note.map(|note| note.strip_prefix(MERELY_SIMILAR).unwrap_or(note));
+    let note = note.map(|note| note.trim_start_matches("; ").to_owned());
+    let note = note.filter(|note| !note.is_empty());
     let told: Vec<String> = count.into_iter().chain(note).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }

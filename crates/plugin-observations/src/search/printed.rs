@@ -22,17 +22,19 @@ impl Pretty for Search {
             return nothing(params, output);
         }
         let mut lines = Vec::new();
-        if output.only_similar {
-            lines.push("Nothing contains these words; closest in meaning:".to_owned());
+        if output.merely_similar {
+            lines.push(
+                match output.results.iter().any(FoundRecord::has_words) {
+                    true => {
+                        "None of these is likely to be what you asked for; they are merely similar:"
+                    }
+                    false => "Nothing contains these words; closest in meaning:",
+                }
+                .to_owned(),
+            );
         }
         let rows = output.results.iter().map(FoundRecord::row);
         lines.push(show::records_about(rows, &output.about, &params.columns, width));
-        if output.merely_similar && !output.only_similar {
-            lines.push(
-                "None of these is likely to be what you asked for; they are merely similar."
-                    .to_owned(),
-            );
-        }
         if params.explain {
             lines.extend(output.results.iter().map(FoundRecord::explained));
         }
@@ -161,6 +163,11 @@ impl SearchParams {
 }
 
 impl FoundRecord {
+    /// Whether it contains a word of the query.
+    fn has_words(&self) -> bool {
+        self.match_explain.parts.lexical > 0.0
+    }
+
     fn row(&self) -> RecordRow<'_> {
         let count = self.count.and_then(|count| u64::try_from(count).ok());
         RecordRow {
