@@ -7,14 +7,18 @@ use text::secrets::Redacted;
 
 use crate::places::{Place, PlaceSource};
 
-/// The checkout that a tool works in; `here` is the place of the event's directory. A commit after `cd ../other`
-/// belongs to the working tree there.
+/// The checkout that a tool works in or an answer was given in; `here` is the place of the event's directory. A commit
+/// after `cd ../other` belongs to the working tree there.
 pub(crate) fn of_event(
     places: &dyn PlaceSource,
     here: &Place,
     event: &HookEvent,
 ) -> Option<Redacted<serde_json::Value>> {
-    let Happening::ToolUsed(tool) = &event.what else { return None };
+    let tool = match &event.what {
+        Happening::ToolUsed(tool) => tool,
+        Happening::Answered(_) => return here.checkout.clone(),
+        _ => return None,
+    };
     let Some(cwd) = event.cwd.as_ref().filter(|_| tool.obs_type == ObsType::GitCommit) else {
         return here.checkout.clone();
     };

@@ -2,10 +2,12 @@
 
 use contract::pretty::{miss, pretty};
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Pretty};
+use model::observation::ObsType;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::observations;
+use serde_json::Map;
+use store::{observations, prompts};
 
 use crate::replaced::{self, MarkedRecord};
 use crate::show;
@@ -81,7 +83,18 @@ impl Op for GetObservations {
                 .with("max", max)
                 .hint("Ask for the others in a second call."));
         }
-        let results = cx.store.read(|rx| replaced::marked(rx, observations::get(rx, &ids)?))?;
+        let results = cx.store.read(|rx| {
+            let mut records = observations::get(rx, &ids)?;
+            for prompt in records.iter_mut().filter(|one| one.obs_type == ObsType::UserPrompt) {
+                let Some(checkout) = prompts::checkout(rx, prompt.id)? else { continue };
+                let metadata = prompt.metadata.get_or_insert_with(|| Map::new().into());
+                metadata
+                    .as_object_mut()
+                    .into_iter()
+                    .for_each(|known| known.extend(checkout.clone()));
+            }
+            replaced::linked(rx, records)
+        })?;
         Ok(GetObservationsOutput { results, answered_at: cx.now.div_euclid(1000) })
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn ingest(
         Happening::ToolUsed(tool) => used(tx, captured, tool, settings),
         Happening::Answered(answer) => {
             if settings.answers {
-                answered(tx, event, seen, answer)?;
+                answered(tx, captured, answer)?;
             }
             match answer.ends {
                 Ends::Turn => turn_ended(tx, event, seen, settings),
@@ -138,8 +138,13 @@ fn prompted(
     prompts::add(tx, &prompt).map(drop)
 }
 
-fn answered(tx: &Tx<'_>, event: &HookEvent, seen: Seen, answer: &Answer) -> Result<(), OpError> {
+fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(), OpError> {
+    let (event, seen) = (&*captured.event, captured.session);
     let metadata = answer.failed.then(|| redact_json(json!({ "failed": true }), Profile::Strict));
+    let metadata = match (metadata, captured.checkout.as_ref()) {
+        (Some(metadata), Some(checkout)) => Some(metadata.with(checkout)),
+        (metadata, checkout) => metadata.or_else(|| checkout.cloned()),
+    };
     let new = NewObservation {
         session: seen.id,
         project: seen.project,

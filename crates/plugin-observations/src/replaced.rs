@@ -199,12 +199,12 @@ impl Replacements {
     }
 }
 
-/// A whole record, with a note if a newer one replaced it.
+/// A whole record, with a note if a newer one replaced it or, where that is read, if it replaces an older one.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MarkedRecord {
     #[serde(flatten)]
     record: Observation,
-    /// `replaced by #ID` if a newer record says that this is no longer so.
+    /// `replaced by #ID` if a newer record says that this is no longer so; `replaces #ID` if this one says so of an older one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -227,6 +227,34 @@ impl<'r> From<&'r MarkedRecord> for RecordRow<'r> {
     fn from(marked: &'r MarkedRecord) -> RecordRow<'r> {
         RecordRow { aside: marked.note.clone(), ..RecordRow::from(&marked.record) }
     }
+}
+
+/// Adds to each record which one replaced it and which one it replaces.
+pub(crate) fn linked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<MarkedRecord>, OpError> {
+    let mut all = marked(rx, records)?;
+    for one in &mut all {
+        let older = replaced_by(rx, &one.record)?.map(|older| Note::Replaces(older).text());
+        let notes: Vec<String> = one.note.take().into_iter().chain(older).collect();
+        one.note = (!notes.is_empty()).then(|| notes.join("; "));
+    }
+    Ok(all)
+}
+
+/// The newest record that a record replaces. The talk of its project before it is read for that, up to a bound.
+fn replaced_by(rx: &Rx<'_>, record: &Observation) -> Result<Option<i64>, OpError> {
+    let newer = Some(record).filter(|record| record.obs_type.kind().is_talk());
+    let Some(newer) = newer.and_then(|record| TalkStatement::replacing(rx, record)) else {
+        return Ok(None);
+    };
+    let mut before = search::talk_before(rx, record.project_row, record.at_ms)?;
+    before.sort_by_key(|one| std::cmp::Reverse((one.at, one.id)));
+    for TalkText { id, at, kind, turn, text } in before {
+        let older = TalkStatement::new(rx, (id, at), kind, turn, &text);
+        if older.statement.may_be_replaced() && newer.replaces(rx, &older)? {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
 }
 
 /// Adds to each record whether another one replaced it. The newest talk of its project is read for that, by index.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use model::OpError;
 use model::session::{Prompt, PromptSource, tells_intent};
 use rusqlite::{OptionalExtension, Row, params};
+use serde_json::{Map, Value};
 use text::secrets::Redacted;
 
 use crate::cells::{Cells as _, Watched};
@@ -238,6 +239,20 @@ pub(crate) const ANSWER: &str = "SELECT id FROM observations WHERE prompt = ?1 A
 /// The agent's last answer to a prompt; none if there is none, or the turn failed.
 pub fn answer_to(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(ANSWER)?.query_row([id], |row| row.cell(0)).optional())
+}
+
+/// The branch and the working tree of a prompt's turn, from the first of its records that has them.
+pub fn checkout(rx: &Rx<'_>, id: i64) -> Result<Option<Map<String, Value>>, OpError> {
+    const CHECKOUT: &str = "SELECT metadata FROM observations WHERE prompt = ?1 \
+         AND (instr(metadata, '\"branch\":') > 0 OR instr(metadata, '\"worktree\":') > 0) \
+         ORDER BY at, id LIMIT 1";
+    let read = |row: &Row<'_>| row.cell::<String>(0);
+    let metadata = rx.sql(|db| db.prepare_cached(CHECKOUT)?.query_row([id], read).optional())?;
+    let metadata = metadata.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let members = ["branch", "worktree"]
+        .map(|name| Some((name.to_owned(), metadata.as_ref()?.get(name)?.clone())));
+    let members: Map<String, Value> = members.into_iter().flatten().collect();
+    Ok((!members.is_empty()).then_some(members))
 }
 
 pub(crate) const COMMIT: &str = "SELECT id FROM observations WHERE prompt = ?1 \

@@ -43,7 +43,7 @@ use exact_matches::ExactMatches;
 pub(crate) use filter::Conditions;
 pub use filter::Filter;
 pub use index::{Hit, Order};
-pub use newer_talk::{NewerTalk, TalkText, talk_since};
+pub use newer_talk::{NewerTalk, TalkText, talk_before, talk_since};
 pub use page::Spread;
 use rank::{Filtered, Meant};
 pub use same::{TextsRead, admitted, cosine, newer_talk, same_texts};

@@ -119,24 +119,42 @@ pub(crate) const SAID_SINCE: &str = "SELECT id, at, content FROM prompts \
      WHERE project = ?1 AND at >= ?2 ORDER BY at DESC, id DESC LIMIT ?3";
 pub(crate) const TOLD_SINCE: &str = "SELECT id, at, content, prompt FROM observations \
      WHERE project = ?1 AND kind = ?4 AND at >= ?2 AND failed = 0 ORDER BY at DESC, id DESC LIMIT ?3";
+pub(crate) const SAID_BEFORE: &str = "SELECT id, at, content FROM prompts \
+     WHERE project = ?1 AND at <= ?2 ORDER BY at DESC, id DESC LIMIT ?3";
+pub(crate) const TOLD_BEFORE: &str = "SELECT id, at, content, prompt FROM observations \
+     WHERE project = ?1 AND kind = ?4 AND at <= ?2 AND failed = 0 ORDER BY at DESC, id DESC LIMIT ?3";
 
 /// The newest prompts, answers and marks of a project from this time on, up to a bound, in no order. They are read
 /// by index, without the catalogue.
 pub fn talk_since(rx: &Rx<'_>, project: i64, since: i64) -> Result<Vec<TalkText>, OpError> {
+    talk(rx, (SAID_SINCE, TOLD_SINCE), project, since)
+}
+
+/// The newest prompts, answers and marks of a project up to this time, up to a bound, in no order.
+pub fn talk_before(rx: &Rx<'_>, project: i64, until: i64) -> Result<Vec<TalkText>, OpError> {
+    talk(rx, (SAID_BEFORE, TOLD_BEFORE), project, until)
+}
+
+fn talk(
+    rx: &Rx<'_>,
+    (said_sql, told_sql): (&str, &str),
+    project: i64,
+    time: i64,
+) -> Result<Vec<TalkText>, OpError> {
     let most = limits::REPLACING_READ;
     let of = |row: &Row<'_>, kind: ObsType, turn: Option<i64>| {
         Ok(TalkText { id: row.cell(0)?, at: row.cell(1)?, kind, turn, text: row.cell(2)? })
     };
     let said = |row: &Row<'_>| of(row, ObsType::UserPrompt, Some(row.cell(0)?));
     let mut found: Vec<TalkText> = rx.sql(|db| {
-        let given = params![project, since, most];
-        db.prepare_cached(SAID_SINCE)?.query_map(given, said)?.collect()
+        let given = params![project, time, most];
+        db.prepare_cached(said_sql)?.query_map(given, said)?.collect()
     })?;
     for kind in [ObsType::Answer, ObsType::Marker] {
         let told = |row: &Row<'_>| of(row, kind, row.cell(3)?);
         let told: Vec<TalkText> = rx.sql(|db| {
-            let given = params![project, since, most, kind.word()];
-            db.prepare_cached(TOLD_SINCE)?.query_map(given, told)?.collect()
+            let given = params![project, time, most, kind.word()];
+            db.prepare_cached(told_sql)?.query_map(given, told)?.collect()
         })?;
         found.extend(told);
     }

@@ -63,6 +63,7 @@ fn frequent_lookups_never_scan_a_table() {
         filter::FAILED,
         newer_talk::SAID_SINCE,
         newer_talk::TOLD_SINCE,
+        newer_talk::TOLD_BEFORE,
         sessions::BY_NAME,
         sessions::LIST,
         sessions::OF_AGENT,

@@ -95,3 +95,24 @@ fn a_commit_in_another_work_tree_leaves_the_files_of_this_one_uncommitted() {
     world.commit(first, 3 * HOUR, "cccccc1", "cart: end");
     assert!(!open(&main).iter().any(|row| row.starts_with("edited")), "{:?}", open(&main));
 }
+
+/// @read_whole
+#[test]
+fn prompts_and_answers_are_shown_with_the_branch_and_the_work_tree_of_their_turn() {
+    let folder = Folder::new();
+    let (main, other) = (folder.0.join("app"), folder.0.join("other"));
+    for dir in [&main, &other] {
+        fs::create_dir_all(dir).unwrap();
+    }
+    repository(&main, None);
+    worktree(&main, &other);
+    let world = World::new();
+    let cwd = other.to_str().unwrap();
+    let (asked, said) = ("write the docs of the header", "The header has docs now.");
+    world.prompt(("s-1", cwd), 9 * HOUR, asked);
+    world.answer(("s-1", cwd), 8 * HOUR, said);
+    for text in [asked, said] {
+        let shown = world.shown("get_observations", json!({ "ids": [world.id(text)] }));
+        assert!(shown.contains("\n  branch: ") && shown.contains("\n  worktree: "), "{shown}");
+    }
+}

@@ -139,7 +139,7 @@ fn a_replaced_decision_is_marked_wherever_it_is_shown_and_the_newer_one_is_liste
     assert_eq!(found["results"][1]["note"], replaced, "{found}");
     let shown = world.ask("get_observations", json!({ "ids": [old_id, new_id] }));
     assert_eq!(shown["results"][0]["note"], replaced, "{shown}");
-    assert!(shown["results"][1]["note"].is_null(), "{shown}");
+    assert_eq!(shown["results"][1]["note"], format!("replaces #{old_id}"), "{shown}");
     let recent = world.ask("recent_records", json!({}));
     let of_old = |list: &Value| {
         let list = list.as_array().unwrap();
