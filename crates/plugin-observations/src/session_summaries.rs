@@ -7,6 +7,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::sessions::{self, SessionFilter};
+use store::{Rx, observations, prompts};
 
 use crate::count::Count;
 use crate::examples;
@@ -53,6 +54,9 @@ pub(crate) struct SummarisedSession {
     /// Seconds since 1970, UTC.
     started_at: i64,
     summary: Summary,
+    /// The first sentences of the answer to the intent; left out if there is none, or if it is the outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
 }
 
 impl Op for SessionSummaries {
@@ -95,17 +99,30 @@ impl Op for SessionSummaries {
                 ..SessionFilter::default()
             };
             let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
-            let found = sessions::list(rx, &filter, limit)?.into_iter().filter_map(|session| {
-                Some(SummarisedSession {
+            let mut results = Vec::new();
+            for session in sessions::list(rx, &filter, limit)? {
+                let Some(summary) = session.summary else { continue };
+                let answer = answer_to_intent(rx, session.id)?;
+                results.push(SummarisedSession {
                     session_id: session.session_id,
                     project: session.project,
                     started_at: session.started_at.div_euclid(1000),
-                    summary: session.summary?,
-                })
-            });
-            Ok(SessionSummariesOutput { results: found.collect(), about: scope.about(cx.now) })
+                    answer: answer.filter(|answer| *answer != summary.outcome),
+                    summary,
+                });
+            }
+            Ok(SessionSummariesOutput { results, about: scope.about(cx.now) })
         })
     }
+}
+
+/// The first sentences of the answer to the prompt that states the intent of a session. The outcome is that of its last turn,
+/// which may be about something else.
+fn answer_to_intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
+    let Some((prompt, _)) = prompts::intent_prompt(rx, session)? else { return Ok(None) };
+    let Some(answer) = prompts::answer_to(rx, prompt)? else { return Ok(None) };
+    let answer = observations::one(rx, answer)?;
+    Ok(answer.map(|answer| text::gist(&answer.content, limits::SUMMARY_OUTCOME_CHARS_MAX)))
 }
 
 impl Pretty for SessionSummaries {
@@ -127,7 +144,7 @@ impl Pretty for SessionSummaries {
                 show::line(&session.project),
                 show::age_and_date(session.started_at, about.answered_at),
             )];
-            lines.extend(show::summary(&session.summary));
+            lines.extend(show::summary(&session.summary, session.answer.as_deref()));
             lines.join("\n")
         };
         results.iter().map(block).collect::<Vec<_>>().join("\n\n")

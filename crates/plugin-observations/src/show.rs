@@ -251,14 +251,15 @@ fn member(name: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// A summary, a line for each thing in it.
-pub(crate) fn summary(summary: &Summary) -> Vec<String> {
+/// A summary, a line for each thing in it. `answer` is the answer to the intent if that is not the outcome.
+pub(crate) fn summary(summary: &Summary, answer: Option<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     if !summary.intent.is_empty() {
         lines.push(format!("  {}", line(&summary.intent)));
     }
+    lines.extend(answer.map(|answer| format!("    answer: {}", line(answer))));
     if !summary.outcome.is_empty() {
-        lines.push(format!("    outcome: {}", line(&summary.outcome)));
+        lines.push(format!("    last answer: {}", line(&summary.outcome)));
     }
     for (title, items) in [
         ("completed", &summary.completed),

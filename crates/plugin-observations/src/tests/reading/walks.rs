@@ -347,6 +347,27 @@ fn sessions_and_summaries_are_listed_with_the_last_active_first() {
     assert_eq!(sessions["sessions"][1]["state"], "active");
 }
 
+/// @read_sessions
+#[test]
+fn a_summary_joins_the_intent_with_its_own_answer_and_names_the_last_answer_as_such() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * HOUR, "repair the rounding of the cart totals");
+    world.command(s, 9 * HOUR - 1, "make");
+    world.answer(s, 8 * HOUR, "The cart rounds each total once.");
+    let shown = world.shown("session_summaries", json!({}));
+    assert!(shown.contains("\n    last answer: The cart rounds each total once."), "{shown}");
+    assert!(!shown.contains("    answer: "), "said once: {shown}");
+    world.prompt(s, 7 * HOUR, "how many invoices are overdue?");
+    world.answer(s, 6 * HOUR, "Three invoices are overdue.");
+    let summaries = world.ask("session_summaries", json!({}));
+    assert_eq!(summaries["results"][0]["answer"], "The cart rounds each total once.");
+    let shown = world.shown("session_summaries", json!({}));
+    let lines = "  repair the rounding of the cart totals\n    answer: The cart rounds each total \
+                 once.\n    last answer: Three invoices are overdue.";
+    assert!(shown.contains(lines), "{shown}");
+}
+
 /// @read_unknown_parameters
 #[test]
 fn an_unknown_parameter_is_refused_everywhere() {
