@@ -53,9 +53,11 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: OpCall) -
 /// Replaces operations and parameters in an error by commands and flags.
 fn in_words_of_the_line(error: OpError, call: &OpCall, name: &Name) -> OpError {
     let param = error.details.get("param").and_then(Value::as_str);
-    let label = call.labels.iter().find(|(path, _)| Some(path.as_str()) == param);
-    let rest = label.and_then(|(path, label)| {
-        Some((label, error.message.strip_prefix(&format!("parameter `{path}`: "))?))
+    // `ids[1]` is one of the values of `ids`.
+    let list = param.and_then(|param| param.split('[').next());
+    let label = call.labels.iter().find(|(path, _)| Some(path.as_str()) == list);
+    let rest = label.zip(param).and_then(|((_, label), param)| {
+        Some((label, error.message.strip_prefix(&format!("parameter `{param}`: "))?))
     });
     match rest {
         Some((label, rest)) => OpError { message: format!("{label}: {rest}"), ..error }

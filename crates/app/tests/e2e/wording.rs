@@ -115,3 +115,15 @@ fn a_time_that_ends_before_it_begins_is_refused() {
     let error = home.run(&line).json();
     assert_eq!(error["error"]["data"]["param"], "after", "{error}");
 }
+
+/// @errors_in_the_words_of_the_surface
+#[test]
+fn a_wrong_id_among_several_is_reported_in_the_words_of_the_command_line() {
+    let home = home();
+    prompt(&home, "web", "s-1", "zebra");
+    let run = home.run(&["show", "#1", "#abc"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.starts_with("error: IDS: '#abc' is not the id of a record"), "{run:?}");
+    assert!(run.stderr.contains("See `rekindle show --help`"), "{run:?}");
+    assert!(!run.stderr.contains("parameter") && !run.stderr.contains("ops"), "{run:?}");
+}
