@@ -217,6 +217,6 @@ fn lifetime(ttl: &Ttl) -> String {
     match ttl {
         Ttl::Forever => "kept for good".to_owned(),
         Ttl::Session => "kept until the daemon stops; `--ttl forever` keeps it for good".to_owned(),
-        Ttl::For(_) => format!("kept for {ttl}"),
+        Ttl::For(_) => format!("kept for {}", ttl.in_words().unwrap_or_default()),
     }
 }

@@ -342,7 +342,7 @@ fn a_hint_set_on_the_command_line_is_permanent_by_default() {
     assert_eq!(ttl(&shell, "build"), "forever");
     assert!(set(&shell, &["port", "8080", "--priority", "7"]).ends_with("\n  kept for good\n"));
     let said = set(&shell, &["a", "b", "--ttl", "PT2H"]);
-    assert!(said.ends_with("\n  kept for PT2H\n"), "{said}");
+    assert!(said.ends_with("\n  kept for 2 hours\n"), "{said}");
     let said = set(&shell, &["c", "d", "--ttl", "session"]);
     assert!(said.contains("\n  kept until the daemon stops; "), "{said}");
     // Tools, programs and the name of the specification keep its default, and its form.
@@ -352,7 +352,7 @@ fn a_hint_set_on_the_command_line_is_permanent_by_default() {
     assert_eq!(said, "✔ upserted hint web/nudged (v1)\n  score base: ttl=session\n");
     drop(_daemon);
     shell.home.set("REKINDLE_DEFAULT_TTL", "P1D");
-    assert!(set(&shell, &["set", "x"]).ends_with("\n  kept for P1D\n"));
+    assert!(set(&shell, &["set", "x"]).ends_with("\n  kept for 1 day\n"));
 }
 
 /// @hints_heading

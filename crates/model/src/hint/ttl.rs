@@ -66,6 +66,22 @@ impl Ttl {
         }
     }
 
+    /// The duration in words: `2 hours`, `1 day 12 hours`; `None` if it has none.
+    pub fn in_words(&self) -> Option<String> {
+        const UNITS: [(i64, &str); 4] =
+            [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second")];
+        let Ttl::For(Lifetime { ms, text }) = self else { return None };
+        let mut rest = *ms;
+        let counts = UNITS.map(|(unit, name)| {
+            let count = rest / unit;
+            rest %= unit;
+            (count > 0).then(|| format!("{count} {name}{}", if count == 1 { "" } else { "s" }))
+        });
+        let words: Vec<String> = counts.into_iter().flatten().collect();
+        // Milliseconds have no word here.
+        Some(if rest > 0 { text.clone() } else { words.join(" ") })
+    }
+
     pub fn as_str(&self) -> &str {
         match self {
             Ttl::Session => "session",
