@@ -99,6 +99,11 @@ pub fn shown(seconds: i64) -> String {
     HERE.get_or_init(Zone::local).shown(seconds)
 }
 
+/// The local time of this millisecond since 1970, and its age: `2026-01-31 14:05 (3h ago)`.
+pub fn shown_with_age(at_ms: i64, now_ms: i64) -> String {
+    format!("{} ({})", shown(at_ms.div_euclid(1000)), model::time::ago(at_ms, now_ms))
+}
+
 /// A date and a time of day as clocks show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalTime {

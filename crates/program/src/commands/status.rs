@@ -81,11 +81,11 @@ fn pretty(status: &Value) -> String {
     let counted = |name: &str, noun: &str| text::counted(&status[name], noun);
     let last = match &status["last_event"] {
         Value::Null => "none yet".to_owned(),
-        event => format!(
-            "{} at {}",
-            event["name"].as_str().unwrap_or_default(),
-            event["at"].as_str().unwrap_or_default()
-        ),
+        event => {
+            let now = client::clock::now_ms();
+            let at = local(&event["at"], |at| zone::shown_with_age(at, now));
+            format!("{}, {at}", event["name"].as_str().unwrap_or_default())
+        }
     };
     let mut lines = vec![
         format!(
@@ -96,7 +96,11 @@ fn pretty(status: &Value) -> String {
         ),
         format!("address:    {} (port {})", text("address"), text("port")),
         format!("database:   {}", text("database")),
-        format!("since:      {} ({})", text("started"), lasting(&status["uptime_seconds"])),
+        format!(
+            "since:      {} ({})",
+            local(&status["started"], |at| zone::shown(at.div_euclid(1000))),
+            lasting(&status["uptime_seconds"])
+        ),
         format!(
             "clients:    {}, {}",
             counted("connections", "connection"),
@@ -114,6 +118,12 @@ fn pretty(status: &Value) -> String {
     }
     lines.extend(remarks(status));
     lines.join("\n")
+}
+
+/// An RFC 3339 time as people read it.
+fn local(at: &Value, shown: impl Fn(i64) -> String) -> String {
+    let text = at.as_str().unwrap_or_default();
+    model::time::parse_rfc3339(text).map_or_else(|| text.to_owned(), shown)
 }
 
 /// A number of seconds in the two largest units: `45 s`, `3 min 20 s`, `2 h 5 min`, `4 d 7 h`.

@@ -2,13 +2,16 @@
 
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
-use model::time::rfc3339;
+use model::time::{parse_rfc3339, rfc3339};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{receipts, sessions};
 
 pub(super) struct Receipts;
+
+/// Further lines that are read to count the tokens of a text of which the limit leaves out some; a block has fewer.
+const LINES_OF_TEXT: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +32,9 @@ fn default_limit() -> usize {
 pub(super) struct ReceiptsOutput {
     /// The newest first.
     receipts: Vec<SessionTexts>,
+    /// Seconds since 1970, UTC: ages count from here.
+    #[serde(default)]
+    answered_at: i64,
 }
 
 /// The text that a session got at one time.
@@ -36,8 +42,16 @@ pub(super) struct ReceiptsOutput {
 struct SessionTexts {
     session_id: String,
     at: String,
+    /// Tokens of the whole text.
     tokens: u64,
     items: Vec<SessionTextLine>,
+    /// Lines of the text that the limit left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -78,10 +92,12 @@ impl Op for Receipts {
                 None => None,
                 Some(given) => Some(sessions::find(rx, given)?.id),
             };
-            receipts::list(rx, session, params.limit)
+            // The limit may fall into a text, which is counted as a whole.
+            receipts::list(rx, session, params.limit + LINES_OF_TEXT)
         })?;
         let mut tellings: Vec<SessionTexts> = Vec::new();
-        for row in rows {
+        for (place, row) in rows.into_iter().enumerate() {
+            let is_listed = place < params.limit;
             let at = rfc3339(row.at);
             let same =
                 |last: &&mut SessionTexts| last.at == at && last.session_id == row.session_id;
@@ -94,34 +110,43 @@ impl Op for Receipts {
             match tellings.last_mut().filter(same) {
                 Some(telling) => {
                     telling.tokens += item.tokens;
-                    telling.items.push(item);
+                    match is_listed {
+                        true => telling.items.push(item),
+                        false => telling.left_out += 1,
+                    }
                 }
+                None if !is_listed => break,
                 None => tellings.push(SessionTexts {
                     session_id: row.session_id,
                     at,
                     tokens: item.tokens,
                     items: vec![item],
+                    left_out: 0,
                 }),
             }
         }
         // The rows are newest first; within one text they are in the order of its lines.
         tellings.iter_mut().for_each(|telling| telling.items.reverse());
-        Ok(ReceiptsOutput { receipts: tellings })
+        Ok(ReceiptsOutput { receipts: tellings, answered_at: cx.now.div_euclid(1000) })
     }
 }
 
 impl Pretty for Receipts {
-    fn pretty(
-        _: &ReceiptsParams,
-        ReceiptsOutput { receipts }: &ReceiptsOutput,
-        _: usize,
-    ) -> String {
+    fn pretty(_: &ReceiptsParams, output: &ReceiptsOutput, _: usize) -> String {
+        let ReceiptsOutput { receipts, answered_at } = output;
         if receipts.is_empty() {
             return "Nothing was injected yet.".to_owned();
         }
         let mut lines = Vec::new();
-        for SessionTexts { session_id, at, tokens, items } in receipts {
+        for SessionTexts { session_id, at, tokens, items, left_out } in receipts {
+            let at = parse_rfc3339(at).map_or_else(
+                || at.clone(),
+                |at| zone::shown_with_age(at, answered_at.saturating_mul(1000)),
+            );
             lines.push(format!("{at}  session {session_id}, {tokens} tokens"));
+            if *left_out > 0 {
+                lines.push(format!("  … {} before these", text::counted(*left_out, "line")));
+            }
             for SessionTextLine { path, reason, tokens, used } in items {
                 let used = if *used { ", used" } else { "" };
                 lines.push(format!("  {path}  {tokens} tokens{used}: {reason}"));

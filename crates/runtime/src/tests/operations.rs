@@ -136,9 +136,12 @@ fn receipts_are_grouped_by_the_injected_text_newest_first() {
     assert_eq!((&all[0]["session_id"], &all[0]["tokens"]), (&json!("s-2"), &json!(24)));
     assert_eq!((&all[1]["session_id"], &all[1]["tokens"]), (&json!("s-1"), &json!(22)));
     assert_eq!(all[0]["items"][0]["path"], "obs://1", "items are in the order of the text");
+    let said = home.say("receipts", json!({ "session_id": "s-1" }));
+    let (at, said) = said.split_once("  session ").unwrap();
+    assert!(at.starts_with(&zone::shown(1_767_261_600)) && at.ends_with(" ago)"), "{at}");
     assert_eq!(
-        home.say("receipts", json!({ "session_id": "s-1" })),
-        "2026-01-01T10:00:00.001Z  session s-1, 22 tokens\n  \
+        said,
+        "s-1, 22 tokens\n  \
            obs://1  11 tokens: because of obs://1\n  \
            hint://a/b  11 tokens: because of hint://a/b"
     );
@@ -147,7 +150,9 @@ fn receipts_are_grouped_by_the_injected_text_newest_first() {
     let text = home.text("receipts", &json!({}), &used);
     assert!(text.ends_with("p  1 tokens, used: r"), "{text}");
     let newest = home.call("receipts", json!({ "limit": 1 })).unwrap();
-    assert_eq!(newest["receipts"][0]["items"].as_array().unwrap().len(), 1);
+    let newest = &newest["receipts"][0];
+    assert_eq!(newest["items"].as_array().unwrap().len(), 1);
+    assert_eq!((&newest["tokens"], &newest["left_out"]), (&json!(24), &json!(1)));
     for limit in [0, 1_001] {
         let error = home.call("receipts", json!({ "limit": limit })).unwrap_err();
         assert_eq!(error.code, Code::Invalid, "{limit}");
