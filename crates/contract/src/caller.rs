@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
 use model::project::ProjectFacts;
@@ -46,6 +47,11 @@ impl<'a> KnownCaller<'a> {
         self.place.get_or_init(|| self.places.at(self.situation.cwd.as_deref()))
     }
 
+    /// The user's home directory.
+    pub fn home(&self) -> Option<&'a Path> {
+        self.places.home()
+    }
+
     /// The projects that a call is about.
     pub fn projects(&self, wanted: Wanted) -> Question {
         let is_here = wanted == Wanted::Here && self.situation.cwd.is_some();
@@ -73,12 +79,16 @@ impl<'a> KnownCaller<'a> {
 impl KnownCaller<'_> {
     /// The session that the caller names, for a call that writes to it.
     pub fn session_to_write(&self, config: &Config, now: i64) -> Option<CallerSession> {
-        let name = self.session.clone()?;
+        Some(self.session_named(self.session.clone()?, config, now))
+    }
+
+    /// A session by its name, for a call that writes to it.
+    pub fn session_named(&self, name: String, config: &Config, now: i64) -> CallerSession {
         // Of the agents over MCP only Claude Code names its session.
         let agent = if self.tier == Tier::Agent { "claude-code" } else { "unknown" };
         let facts = self.place().facts.clone();
         let excluded = listed(config.text(EXCLUDED_PROJECTS.key));
-        Some(CallerSession { name, agent, facts, excluded, now })
+        CallerSession { name, agent, facts, excluded, now }
     }
 }
 

@@ -9,6 +9,8 @@ use model::limits;
 pub enum Slot {
     /// Lines before the title of the text, which say where a resumed session was.
     Resume,
+    /// The declared context of a session, after its agent dropped it.
+    WorkingContext,
     /// The store was repaired, and records may be lost.
     Repaired,
     /// The settings of the project withhold every path.
@@ -39,7 +41,7 @@ pub enum Slot {
 }
 
 /// If space is short, sections lose their rows in this order, each down to its floor.
-pub const YIELD_ORDER: [Slot; 19] = [
+pub const YIELD_ORDER: [Slot; 20] = [
     Slot::Found,
     Slot::HintsForProject,
     Slot::HintsForCommand,
@@ -58,6 +60,7 @@ pub const YIELD_ORDER: [Slot; 19] = [
     Slot::SharedName,
     Slot::NotRecorded,
     Slot::Repaired,
+    Slot::WorkingContext,
     Slot::Resume,
 ];
 
@@ -115,6 +118,7 @@ impl Slot {
         };
         match self {
             Slot::Resume => SlotInfo { form: Form::Verbatim, ..bullets("", 1, 1) },
+            Slot::WorkingContext => bullets("Working context", 1, limits::CONTEXT_ITEMS_MAX),
             Slot::Repaired => bullets("Memory was repaired", 1, 1),
             Slot::NotRecorded => bullets("Not recorded", 1, 1),
             Slot::SharedName => bullets("Several projects", 1, 1),

@@ -4,6 +4,7 @@
 //! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`json`], [`weight`], [`limits`].
 //! There is no I/O, no clock, no randomness and no async in this crate.
 
+pub mod context;
 pub mod database;
 pub mod entry;
 pub mod error;

@@ -1,6 +1,10 @@
 //! Every bound of the system, named once. An error that a bound causes quotes its number.
 
+mod sessions;
+
 use std::time::Duration;
+
+pub use sessions::*;
 
 /// A time limit, ten times as long in a build without optimisation: tests expect complete results on a machine that
 /// may be slow and shared.
@@ -640,10 +644,6 @@ pub const SUMMARIES_DEFAULT: usize = 10;
 pub const SUMMARIES_MAX: usize = 50;
 pub const SESSIONS_DEFAULT: usize = 20;
 pub const SESSIONS_MAX: usize = 100;
-/// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.
-pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
-/// Sessions that the error for an ambiguous prefix lists.
-pub const SESSION_CANDIDATES_LISTED: usize = 5;
 /// Records of each type in a list of entries.
 pub const RECORDS_LISTED: usize = 50;
 /// Characters of a record's text in a list.
@@ -660,8 +660,6 @@ pub const TODAY_PROJECTS: usize = 5;
 pub const TODAY_OPEN_SECONDS: i64 = 7 * 86_400;
 /// Open work of one project in `rekindle today`.
 pub const TODAY_OPEN_ROWS: usize = 3;
-/// Characters of a session's id in a table, or more if several sessions of the table share them.
-pub const SESSION_ID_CHARS_SHOWN: usize = 8;
 /// Characters of a project's name in a table; a longer name ends with `…` to leave room for the text.
 pub const SHOWN_PROJECT_CHARS: usize = 24;
 /// Projects that an error about an unknown project lists.

@@ -82,6 +82,17 @@ pub enum Tier {
     Hook,
 }
 
+impl Tier {
+    pub fn word(self) -> &'static str {
+        match self {
+            Tier::Person => "person",
+            Tier::Agent => "agent",
+            Tier::Client => "client",
+            Tier::Hook => "hook",
+        }
+    }
+}
+
 /// The caller and its situation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -16,5 +16,5 @@ pub use captured::{Captured, NamedSession};
 pub use checkout::command_directory;
 pub use exclude::{are_projects, changed_files, listed, to_spool};
 pub use file::FileQuestion;
-pub use places::{Place, PlaceSource, Places};
+pub use places::{Place, PlaceSource, Places, straight};
 pub use scope::{About, Question, Scope, Wanted, path, unknown};

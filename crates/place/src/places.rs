@@ -88,7 +88,7 @@ impl Place {
 }
 
 /// The path without `.` and `..`, resolved textually.
-fn straight(path: &Path) -> PathBuf {
+pub fn straight(path: &Path) -> PathBuf {
     let mut straight = PathBuf::new();
     for part in path.components() {
         match part {
@@ -165,6 +165,11 @@ impl Places {
             folders: Mutex::default(),
             holders: Mutex::default(),
         }
+    }
+
+    /// The user's home directory.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// The identity of a path: a base directory and the path below it. All working trees of a repository share it,

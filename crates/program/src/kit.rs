@@ -20,8 +20,11 @@ pub fn add_plugins(make: MakePlugins) {
 
 /// The plugins and their table of operations.
 pub fn kit() -> Kit {
-    let mut plugins: Vec<Arc<dyn Plugin>> =
-        vec![Arc::new(plugin_observations::Observations), Arc::new(plugin_hints::Hints::default())];
+    let mut plugins: Vec<Arc<dyn Plugin>> = vec![
+        Arc::new(plugin_observations::Observations),
+        Arc::new(plugin_hints::Hints::default()),
+        Arc::new(plugin_sessions::Sessions),
+    ];
     plugins.extend(MORE.get().into_iter().flat_map(|make| make()));
     Kit::new(plugins).with_home(client::platform::home())
 }

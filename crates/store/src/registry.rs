@@ -2,13 +2,15 @@
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
-    calls, events, hints, hook_events, jobs, notices, observations, passages, paths, pauses,
-    projects, prompts, receipts, record_ids, retention, sessions,
+    calls, context, events, hints, hook_events, jobs, notices, observations, passages, paths,
+    pauses, projects, prompts, receipts, record_ids, retention, session_details, sessions,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
 const AGGREGATES: &[&dyn Aggregate] = &[
     &calls::Calls,
+    &context::ContextItems,
+    &session_details::SessionDetailRows,
     &events::Events,
     &hints::Hints,
     &hook_events::HookEvents,

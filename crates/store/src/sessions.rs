@@ -13,7 +13,9 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
 use crate::tx::{Rx, Tx};
-use crate::{observations, open_ends, passages, projects, prompts, record_ids};
+use crate::{
+    context, observations, open_ends, passages, projects, prompts, record_ids, session_details,
+};
 
 #[cfg(test)]
 pub(crate) use aggregate::old_sessions;
@@ -401,6 +403,8 @@ pub fn summaries_after(
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     forget_alive(tx, id);
     passages::remove(tx, id)?;
+    context::remove(tx, id)?;
+    session_details::remove(tx, id)?;
     tx.sql(|db| {
         db.prepare_cached("DELETE FROM receipts WHERE session = ?1")?.execute([id])?;
         db.prepare_cached("DELETE FROM repeats WHERE session = ?1")?.execute([id])?;

@@ -46,7 +46,7 @@ pub fn offer(names: &[impl AsRef<str>]) -> Option<String> {
 }
 
 /// The edit distance: letters to insert, delete or change, and neighbours to exchange.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
     for i in 1..=a.len() {

@@ -156,7 +156,7 @@ fn a_session_of_any_agent_is_briefed_once_and_again_after_a_compaction() {
         );
         assert!(text.contains("tame the zebrafish") && text.contains("red: `make test`"), "{text}");
         assert_eq!(receipts(&home, "s-2").len(), 1, "{name}");
-        assert_eq!(host.send(&home, host.start, "s-2", json!({ "source": "resume" })), None);
+        assert_eq!(host.send(&home, host.start, "s-2", json!({ "source": "startup" })), None);
         for (count, source) in [(2, "compact"), (3, "clear")] {
             // OpenCode has its own name for one of them, and Cursor has neither.
             let event = match (name, source) {

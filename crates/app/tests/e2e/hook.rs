@@ -426,7 +426,7 @@ fn a_session_start_without_a_daemon_ingests_the_spool_and_gets_a_briefing() {
     assert_eq!(sqlite::recorded(&home), names);
     assert!(home.spooled().is_empty());
     // A session gets each entry once.
-    home.hook("SessionStart", &event("s-2", json!({ "source": "resume" })));
+    home.hook("SessionStart", &event("s-2", json!({ "source": "startup" })));
 }
 
 /// @a_hook_has_a_deadline

@@ -12,6 +12,7 @@ mod beside;
 mod builds;
 mod command_line;
 mod command_secrets;
+mod context;
 mod crowd;
 mod damaged;
 mod damaged_ids;

@@ -45,8 +45,10 @@ fn whole_words_in_metadata_session_names_and_hints_are_named_by_a_purge_by_words
 }
 
 /// Text columns that a literal purge empties or deletes, each with a value that contains the word.
-const REACHED: [(&str, &str, &str); 20] = [
+const REACHED: [(&str, &str, &str); 24] = [
     ("answers", "answer", "{\"text\":\"zanzibarquux\"}"),
+    ("context_items", "item", "zanzibarquux"),
+    ("context_items", "set_name", "zanzibarquux"),
     ("events", "subject", "hint://web/zanzibarquux"),
     ("hook_sessions", "name", "zanzibarquux"),
     ("hook_sessions", "session", "zanzibarquux"),
@@ -64,6 +66,8 @@ const REACHED: [(&str, &str, &str); 20] = [
     ("quoted_hints", "key", "zanzibarquux"),
     ("receipts", "path", "obs://zanzibarquux"),
     ("receipts", "reason", "zanzibarquux"),
+    ("session_details", "env_hint", "zanzibarquux"),
+    ("session_details", "label", "zanzibarquux"),
     ("sessions", "name", "zanzibarquux"),
     ("sessions", "root", "/srv/zanzibarquux"),
 ];
@@ -83,7 +87,8 @@ const COUNTED: [(&str, &str); 9] = [
 const DERIVED: [(&str, &str); 4] =
     [("paths", "name"), ("paths", "path"), ("postings", "term"), ("sessions", "summary")];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 12] = [
+const OUR_WORDS: [(&str, &str); 13] = [
+    ("context_items", "added_by"),
     ("events", "data"),
     ("events", "kind"),
     ("hint_variants", "ttl"),
@@ -102,6 +107,9 @@ const ROWS: &str = "\
     INSERT INTO notices (at, text) VALUES (1, 'a notice'); \
     INSERT INTO receipts (session, at, path, stamp, reason, tokens) \
       SELECT id, 1, 'obs://1', 1, 'because', 1 FROM sessions LIMIT 1; \
+    INSERT INTO context_items (session, set_place, set_name, place, item, at, added_by) \
+      SELECT id, 0, 'ports', 0, '80', 1, 'agent' FROM sessions LIMIT 1; \
+    INSERT INTO session_details (id, label, env_hint) SELECT id, 'a', 'b' FROM sessions LIMIT 1; \
     INSERT INTO answers (id, fingerprint, at, answer) VALUES (randomblob(16), 1, 1, '{}'); \
     INSERT INTO quoted_hints VALUES ('web', 'port', 1); \
     INSERT INTO events (at, kind, subject, data) VALUES (1, 'hint/changed', 'hint://a/b', '{}');";

@@ -112,7 +112,8 @@ fn a_session_gets_each_entry_once_until_its_context_is_compacted() {
         told(&event(&home, "work/app", "SessionStart", "s-2", json!({ "source": source })))
     };
     let first = start("startup").unwrap();
-    assert_eq!(start("resume"), None);
+    let resumed = start("resume").unwrap();
+    assert!(resumed.starts_with("[SESSION RESUMED]\n") && resumed.ends_with("\n---"), "{resumed}");
     assert!(start("compact").unwrap().contains("Fix the login"), "{first}");
 }
 
@@ -253,7 +254,7 @@ fn a_briefing_written_by_the_hook_while_the_daemon_hangs_leaves_its_receipt_in_t
     let items = kept["receipts"][0]["items"].as_array().unwrap();
     assert_eq!(items.len(), text.lines().filter(|line| line.starts_with("- #")).count());
     assert!(items.iter().all(|item| item["tokens"].as_u64().unwrap() > 0), "{kept}");
-    // The resumed session does not get the same briefing again.
-    let again = event(&home, "work/app", "SessionStart", "s-2", json!({ "source": "resume" }));
+    // The session does not get the same briefing again.
+    let again = event(&home, "work/app", "SessionStart", "s-2", json!({ "source": "startup" }));
     assert_eq!(told(&again), None);
 }

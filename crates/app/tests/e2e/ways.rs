@@ -279,7 +279,8 @@ pub(crate) fn of_rpc(reply: &Value) -> Result<Value, Value> {
     }
 }
 
-/// The result or the error in the reply to a tool call. Asserts that its text equals its structure.
+/// The result or the error in the reply to a tool call. Asserts that its text equals its structure, or for the context of a
+/// session its message or its sets.
 pub(crate) fn of_tool(reply: &Value) -> Result<Value, Value> {
     if let Some(error) = reply.get("error") {
         return Err(error.clone());
@@ -287,13 +288,16 @@ pub(crate) fn of_tool(reply: &Value) -> Result<Value, Value> {
     let result = &reply["result"];
     let blocks = result["content"].as_array().expect("content");
     assert_eq!((blocks.len(), &blocks[0]["type"]), (1, &json!("text")), "{reply}");
-    let text: Value = serde_json::from_str(blocks[0]["text"].as_str().unwrap()).unwrap();
+    let said = &blocks[0]["text"];
+    let text: Value = serde_json::from_str(said.as_str().unwrap()).unwrap_or_default();
     if result["isError"] == json!(true) {
         assert_eq!(result.get("structuredContent"), None, "{reply}");
         return Err(text);
     }
-    assert_eq!(text, result["structuredContent"], "{reply}");
-    Ok(text)
+    let whole = &result["structuredContent"];
+    let is_context = whole["message"] == *said || (text.is_object() && whole["context"] == text);
+    assert!(text == *whole || is_context, "{reply}");
+    Ok(whole.clone())
 }
 
 /// Runs the command line that `rekindle ops NAME` shows for the example with these parameters.

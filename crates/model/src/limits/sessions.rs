@@ -1,0 +1,21 @@
+//! Limits of sessions and of their declared context.
+
+/// Bytes of the agent's own id of a session.
+pub const SESSION_ID_BYTES_MAX: usize = 200;
+/// Characters of a user's name for a session, and of its environment hint.
+pub const SESSION_LABEL_CHARS_MAX: usize = 200;
+pub const ENV_HINT_CHARS_MAX: usize = 1_024;
+/// Items of one set, and of all sets of a session.
+pub const CONTEXT_SET_ITEMS_MAX: usize = 10;
+pub const CONTEXT_ITEMS_MAX: usize = 50;
+/// Characters of a set's name and of an item.
+pub const CONTEXT_SET_NAME_CHARS_MAX: usize = 64;
+pub const CONTEXT_ITEM_CHARS_MAX: usize = 1_024;
+/// Characters of an item, other than a path, in the text for a resumed session.
+pub const CONTEXT_ITEM_CHARS_SHOWN: usize = 200;
+/// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.
+pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
+/// Sessions that the error for an ambiguous prefix lists.
+pub const SESSION_CANDIDATES_LISTED: usize = 5;
+/// Characters of a session's id in a table, or more if several sessions of the table share them.
+pub const SESSION_ID_CHARS_SHOWN: usize = 8;

@@ -1,0 +1,117 @@
+//! A change of one set, checked before it is stored. The tool, PATCH and the command line use this one.
+
+use model::context::{self, ContextMode, ContextSets};
+use model::{Code, OpError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use text::secrets::{self, Profile};
+use text::suggest::distance;
+
+use crate::paths;
+
+/// Letters by which a name may differ from a known one to be taken for a typing error.
+const SLIPS_MAX: usize = 2;
+
+/// The items of a set, and how they are added.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetChange {
+    #[serde(rename = "setName")]
+    pub(crate) set_name: String,
+    pub(crate) items: Vec<String>,
+    #[serde(default)]
+    pub(crate) mode: ContextMode,
+}
+
+/// The directories that relative paths are resolved against.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Directories {
+    pub(crate) home: Option<String>,
+    /// That of the call.
+    pub(crate) cwd: Option<String>,
+}
+
+impl SetChange {
+    /// Refuses names and items that are empty, too long or secret.
+    pub(crate) fn check(&self) -> Result<(), OpError> {
+        context::check_set_name("setName", &self.set_name)?;
+        context::check_items("items", &self.items)?;
+        refuse_secret("setName", &self.set_name)?;
+        self.items.iter().try_for_each(|item| refuse_secret("items", item))
+    }
+
+    /// Whether it removes the set.
+    pub(crate) fn clears(&self) -> bool {
+        self.items.is_empty() && self.mode == ContextMode::Replace
+    }
+
+    /// Applies it to the sets of a session with this root. Returns the items that did not fit.
+    pub(crate) fn apply(
+        &self,
+        sets: &mut ContextSets,
+        directories: &Directories,
+        root: Option<&str>,
+    ) -> Result<Vec<String>, OpError> {
+        let Directories { home, cwd } = directories;
+        let cwd = cwd.as_deref().or(root);
+        let items = match self.set_name == context::FILES {
+            true => {
+                let path = |item: &String| paths::resolved(item, home.as_deref(), cwd);
+                self.items.iter().map(path).collect::<Result<_, _>>()?
+            }
+            false => self.items.clone(),
+        };
+        sets.change(&self.set_name, items, self.mode)
+    }
+}
+
+/// Refuses a text that looks like a secret.
+pub(crate) fn refuse_secret(param: &str, text: &str) -> Result<(), OpError> {
+    let Some(found) = secrets::first(text, Profile::Declared) else { return Ok(()) };
+    let message = format!("{param} looks like a secret ({})", found.rule);
+    Err(OpError::new(Code::SecretRejected, message)
+        .with("param", param)
+        .with("rule", found.rule)
+        .hint("Say where the secret is kept instead."))
+}
+
+/// The error of a write where nothing may be captured.
+pub(crate) fn not_recorded() -> OpError {
+    let message = "nothing is recorded here: capture is paused, or the project is excluded";
+    OpError::new(Code::NotReady, message)
+        .hint("`rekindle status` says which; `rekindle resume` ends a pause.")
+}
+
+/// A warning about the name of a set that is probably a typing error of a known one.
+pub(crate) fn misspelled(name: &str) -> Option<String> {
+    if context::KNOWN_SETS.contains(&name) {
+        return None;
+    }
+    let singular = |name: &str| {
+        let lower = name.to_lowercase();
+        lower.strip_suffix('s').map_or(lower.clone(), str::to_owned)
+    };
+    let is_near =
+        |known: &&&str| singular(name) == singular(known) || distance(name, known) <= SLIPS_MAX;
+    let known = context::KNOWN_SETS.iter().find(is_near)?;
+    Some(format!("unknown set '{name}'; did you mean '{known}'?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelled_set_is_named_and_another_name_is_not() {
+        for name in ["fles", "Files", "file", "port", "endpoint", "applets", "PORTS"] {
+            assert!(misspelled(name).is_some(), "{name}");
+        }
+        for name in ["files", "ports", "tickets", "branches", "x"] {
+            assert_eq!(misspelled(name), None, "{name}");
+        }
+        assert_eq!(
+            misspelled("fles").as_deref(),
+            Some("unknown set 'fles'; did you mean 'files'?")
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! The feed of a session's context: `session/subscribe {session_id}` on `/ws`, and the same as server-sent events.
+
+use contract::{Feed, FeedParams};
+use model::OpError;
+use model::event::{EventFilter, Published};
+use serde_json::{Value, json};
+use store::{Rx, context, sessions};
+
+use crate::target;
+
+pub(crate) struct SessionFeed;
+
+/// The kinds of events about the context of a session. Their subject is the session.
+pub(crate) const KINDS: &str = "context/";
+
+impl Feed for SessionFeed {
+    fn name(&self) -> &'static str {
+        "session"
+    }
+
+    fn method(&self) -> &'static str {
+        "session/event"
+    }
+
+    /// A session may be subscribed to before it exists.
+    fn filter(&self, params: &FeedParams, _: &Rx<'_>) -> Result<EventFilter, OpError> {
+        let subject = format!("session://{}", session_id(params)?);
+        Ok(EventFilter { kind: Some(KINDS.to_owned()), subject: Some(subject), project: None })
+    }
+
+    fn first(&self, params: &FeedParams, rx: &Rx<'_>) -> Result<Option<Value>, OpError> {
+        let name = session_id(params)?;
+        let Some(session) = sessions::id_of(rx, name)? else { return Ok(None) };
+        let sets = context::of_session(rx, session)?;
+        let version = context::version(rx, session)?;
+        let data = json!({ "reason": "load", "context": sets });
+        Ok((!sets.is_empty()).then(|| frame(name, version, data)))
+    }
+
+    fn message(&self, event: &Published) -> Value {
+        let name = event.subject.strip_prefix("session://").unwrap_or(&event.subject);
+        let mut data = json!({ "reason": event.reason, "context": event.data["context"] });
+        if let Some(set) = event.data.get("setName") {
+            data["setName"] = set.clone();
+        }
+        frame(name, event.seq, data)
+    }
+}
+
+fn frame(session: &str, version: u64, data: Value) -> Value {
+    let event = json!({ "type": "caco.context", "data": data });
+    json!({ "sessionId": session, "version": version, "event": event })
+}
+
+/// The only parameter.
+fn session_id(params: &FeedParams) -> Result<&str, OpError> {
+    if let Some(name) = params.keys().find(|name| *name != "session_id") {
+        return Err(OpError::invalid(name, format!("unknown parameter `{name}`")));
+    }
+    let id = params.get("session_id").and_then(Value::as_str).ok_or_else(|| {
+        OpError::invalid("session_id", "the id of the session is missing or no string")
+    })?;
+    target::check_id(id)?;
+    Ok(id)
+}

@@ -1,0 +1,103 @@
+//! `get_relevant_context`: the declared context of a session.
+
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::context::{self, ContextSets};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{context as stored, sessions};
+
+use crate::set::{EMPTY, as_text};
+use crate::target;
+
+pub(crate) struct GetRelevantContext;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetContextParams {
+    /// Only this set.
+    #[serde(default, rename = "setName")]
+    set_name: Option<String>,
+    /// The session; yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct GetContextOutput {
+    context: ContextSets,
+    session_id: String,
+    /// Says that there is nothing, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl Op for GetRelevantContext {
+    const INFO: OpInfo = OpInfo {
+        name: "get_relevant_context",
+        summary: "Show what a session declared to matter",
+        doc: "Call it when you go on with a session, to know its files, endpoints and ports.",
+        toolset: "sessions",
+        brief: None,
+        text: Some(|_, output| as_text(&output["context"])),
+        cli: CliShape {
+            path: &["context", "get"],
+            positional: &["setName"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Everything",
+            before: &[(
+                "set_relevant_context",
+                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
+            )],
+            params: r#"{"session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = GetContextParams;
+    type Output = GetContextOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: GetContextParams) -> Result<GetContextOutput, OpError> {
+        let GetContextParams { set_name, session_id } = params;
+        set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
+        let named = target::named(cx, session_id)?;
+        let session_id = match named {
+            Some(name) => name,
+            None => target::latest(cx)?.session_id,
+        };
+        let known = cx.store.read(|rx| match sessions::id_of(rx, &session_id)? {
+            Some(id) => stored::of_session(rx, id),
+            None => Ok(ContextSets::default()),
+        })?;
+        let context = match set_name {
+            Some(name) => {
+                let items = known.of(&name).to_vec();
+                ContextSets::new(vec![(name, items)])
+            }
+            None => known,
+        };
+        let message = context.is_empty().then(|| EMPTY.to_owned());
+        Ok(GetContextOutput { context, session_id, message })
+    }
+}
+
+impl Pretty for GetRelevantContext {
+    fn pretty(_: &GetContextParams, output: &GetContextOutput, _: usize) -> String {
+        if output.context.is_empty() {
+            return EMPTY.to_owned();
+        }
+        let mut lines = Vec::new();
+        for (name, items) in output.context.iter() {
+            lines.push(format!("{}:", text::one_line(name, limits::PREVIEW_CHARS)));
+            let line = |item: &String| {
+                format!("  {}", text::one_line(item, limits::CONTEXT_ITEM_CHARS_MAX))
+            };
+            lines.extend(items.iter().map(line));
+        }
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,74 @@
+//! Sessions that can be resumed: the files, endpoints, ports and views that matter to a session, as the agent declares
+//! them.
+//!
+//! Read in this order: `target` (which session a call means), `paths` (files as absolute paths), the operations, then `resume` (the
+//! text for a session that goes on) and `feed` (changes for subscribers).
+
+mod change;
+mod feed;
+mod get;
+mod observe;
+mod paths;
+mod resume;
+mod session;
+mod set;
+mod target;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use contract::{Candidate, Config, Feed, Moment, Occasion, OpError, Operation, Plugin};
+use model::hook::Source;
+use place::Captured;
+use store::Tx;
+
+/// When an agent should declare its context.
+const INSTRUCTIONS: &str = "\
+Call set_relevant_context when a file, endpoint or port becomes central to the task, and before you finish: a resumed \
+session gets it back.";
+
+/// The sessions plugin.
+pub struct Sessions;
+
+impl Plugin for Sessions {
+    fn name(&self) -> &'static str {
+        "sessions"
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        vec![
+            Operation::new(set::SetRelevantContext),
+            Operation::new(get::GetRelevantContext),
+            Operation::new(session::GetSession),
+            Operation::new(update::UpdateSession),
+            Operation::new(observe::ObserveSession),
+        ]
+    }
+
+    fn feeds(&self) -> Vec<Arc<dyn Feed>> {
+        vec![Arc::new(feed::SessionFeed)]
+    }
+
+    fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
+        &[("context", "Name the files, endpoints and ports that matter to a session")]
+    }
+
+    fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
+        observe::capture(tx, seen)
+    }
+
+    fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
+        matches!(occasion, Occasion::SessionStart(source) if *source == Source::Resume || source.forgot())
+    }
+
+    fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+        resume::candidates(moment)
+    }
+
+    fn instructions(&self) -> &'static str {
+        INSTRUCTIONS
+    }
+}

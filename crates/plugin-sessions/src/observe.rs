@@ -1,0 +1,96 @@
+//! `observe_session`: marks a session as seen. A turn that ends marks it idle, the next prompt marks it as seen.
+
+use contract::{Access, Cx, Example, Op, OpInfo, RestMethod, RestRoute};
+use model::OpError;
+use model::hook::{Ends, Happening};
+use place::Captured;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Tx, session_details, sessions};
+
+pub(crate) struct ObserveSession;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ObserveSessionParams {
+    /// The agent's own id, or its first characters; `*` for all.
+    session_id: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ObserveSessionOutput {
+    success: bool,
+    was_unobserved: bool,
+    /// How many sessions are unobserved now.
+    unobserved_count: usize,
+}
+
+impl Op for ObserveSession {
+    const INFO: OpInfo = OpInfo {
+        name: "observe_session",
+        summary: "Mark a session as seen",
+        doc: "A session whose turn ended since it was last seen is unobserved.",
+        access: Access::Write { destructive: false, idempotent: true },
+        toolset: "sessions",
+        rest: &[RestRoute::new(RestMethod::Post, "/api/sessions/{session_id}/observe")],
+        examples: &[Example {
+            title: "All sessions",
+            before: &[],
+            params: r#"{"session_id":"*"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = ObserveSessionParams;
+    type Output = ObserveSessionOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: ObserveSessionParams,
+    ) -> Result<ObserveSessionOutput, OpError> {
+        let one = match params.session_id.as_str() {
+            "*" => None,
+            id => Some(cx.store.read(|rx| sessions::find(rx, id))?.id),
+        };
+        let now = cx.now;
+        cx.store.write(move |tx| {
+            let mut was_unobserved = false;
+            let these = one.map_or_else(|| session_details::unobserved(tx), |id| Ok(vec![id]))?;
+            for session in these {
+                was_unobserved |= observed(tx, session, now)?;
+            }
+            let unobserved_count = session_details::unobserved(tx)?.len();
+            Ok(ObserveSessionOutput { success: true, was_unobserved, unobserved_count })
+        })
+    }
+}
+
+/// Marks a session as seen. Returns whether it was unobserved.
+fn observed(tx: &Tx<'_>, session: i64, now: i64) -> Result<bool, OpError> {
+    let mut details = session_details::of_session(tx, session)?;
+    let was_unobserved = details.is_unobserved();
+    if was_unobserved {
+        // The clock may have been set back since the turn ended.
+        details.observed_at = Some(now.max(details.idle_at.unwrap_or_default()));
+        session_details::put(tx, session, &details)?;
+    }
+    Ok(was_unobserved)
+}
+
+/// Notes from an event that a session is idle, or that the user went on with it.
+pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
+    let (session, at) = (seen.session.id, seen.event.at);
+    match &seen.event.what {
+        Happening::Prompted(_) => observed(tx, session, at).map(drop),
+        Happening::TurnEnded => idle(tx, session, at),
+        Happening::Answered(answer) if answer.ends == Ends::Turn => idle(tx, session, at),
+        _ => Ok(()),
+    }
+}
+
+fn idle(tx: &Tx<'_>, session: i64, at: i64) -> Result<(), OpError> {
+    let mut details = session_details::of_session(tx, session)?;
+    details.idle_at = Some(at.max(details.idle_at.unwrap_or_default()));
+    session_details::put(tx, session, &details)
+}

@@ -1,0 +1,152 @@
+//! The block that a resumed session begins with, and the section for a session whose agent dropped its context. Both have the
+//! declared sets.
+
+use std::path::Path;
+
+use contract::{Candidate, Moment, Occasion, Slot};
+use model::context::{self, ContextSets};
+use model::entry::EntryPath;
+use model::hook::Source;
+use model::{OpError, limits};
+use store::{context as stored, session_details, sessions};
+
+const HEADER: [&str; 3] = [
+    "[SESSION RESUMED]",
+    "This is a resumed session. Your shell state has been reset.",
+    "Re-run any environment setup commands before proceeding.",
+];
+/// The last line of the block.
+const END: &str = "---";
+
+/// The block or the section, for a session that resumes or lost its context.
+pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+    let Occasion::SessionStart(source) = moment.occasion else { return Ok(Vec::new()) };
+    let Some(name) = moment.session.filter(|_| source == Source::Resume || source.forgot()) else {
+        return Ok(Vec::new());
+    };
+    let session = moment.store.read(|rx| {
+        let Some(session) = sessions::by_name(rx, name)? else { return Ok(None) };
+        let sets = stored::of_session(rx, session.id)?;
+        let hint = session_details::of_session(rx, session.id)?.env_hint;
+        Ok(Some((session, sets, hint)))
+    })?;
+    let Some((session, sets, hint)) = session else { return Ok(Vec::new()) };
+    let exists = |path: &str| Path::new(path).exists();
+    let directory = moment.situation.cwd.as_deref().or(session.root.as_deref());
+    let row = |slot: Slot, place: usize, mut lines: Vec<String>| {
+        let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
+        Candidate {
+            path: EntryPath::format("session", &[name]),
+            // A resumed session gets it every time.
+            stamp: moment.now.saturating_add(i64::try_from(place).unwrap_or_default()),
+            score: 1.0 - 0.01 * place as f64,
+            reasons: vec!["the session declared it".to_owned()],
+            cells: vec![first],
+            more: lines,
+            ..Candidate::new(slot)
+        }
+    };
+    if source == Source::Resume {
+        return Ok(vec![row(Slot::Resume, 0, block((directory, hint.as_deref()), &sets, exists))]);
+    }
+    let hint = hint.map(|hint| vec![env_hint(&hint)]);
+    let sections = hint.into_iter().chain(sections(&sets, exists)).enumerate();
+    Ok(sections.map(|(place, lines)| row(Slot::WorkingContext, place, lines)).collect())
+}
+
+/// The lines of the block: sections with a blank line between them.
+fn block(
+    (directory, hint): (Option<&str>, Option<&str>),
+    sets: &ContextSets,
+    exists: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut lines: Vec<String> = HEADER.iter().map(|line| (*line).to_owned()).collect();
+    if let Some(directory) = directory {
+        lines.extend([String::new(), format!("Session directory: {directory}")]);
+    }
+    lines.extend(hint.map(env_hint));
+    for section in sections(sets, exists) {
+        lines.push(String::new());
+        lines.extend(section);
+    }
+    lines.push(END.to_owned());
+    lines
+}
+
+fn env_hint(hint: &str) -> String {
+    format!("Environment hint: {}", text::one_line(hint, limits::ENV_HINT_CHARS_MAX))
+}
+
+/// The files that still exist, the applet and the other sets, each as lines.
+fn sections(sets: &ContextSets, exists: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
+    let mut sections = Vec::new();
+    let (there, gone): (Vec<&String>, Vec<&String>) =
+        sets.of(context::FILES).iter().partition(|path| exists(path));
+    if !there.is_empty() || !gone.is_empty() {
+        let mut lines = vec!["Relevant files:".to_owned()];
+        lines.extend(there.iter().map(|path| format!("- {path}")));
+        if !gone.is_empty() {
+            lines.push(format!("({} file(s) no longer exist)", gone.len()));
+        }
+        sections.push(lines);
+    }
+    if let [slug, params @ ..] = sets.of(context::APPLET) {
+        let params: Vec<String> = params.iter().map(|param| shown(param)).collect();
+        let params = match params.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", params.join(", ")),
+        };
+        sections.push(vec![format!("Last applet: {}{params}", shown(slug))]);
+    }
+    let others = sets.iter().filter(|(name, _)| ![context::FILES, context::APPLET].contains(name));
+    for (name, items) in others {
+        let items: Vec<String> = items.iter().map(|item| shown(item)).collect();
+        sections.push(vec![format!("{}: {}", shown(name), items.join(", "))]);
+    }
+    sections
+}
+
+/// An item as a part of one line.
+fn shown(item: &str) -> String {
+    text::one_line(item, limits::CONTEXT_ITEM_CHARS_SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sets(json: &str) -> ContextSets {
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// @resume_block
+    #[test]
+    fn the_block_has_the_form_of_the_specification() {
+        let sets = sets(
+            r#"{"ports":["80","81"],"files":["/a/b.md","/gone.md"],"applet":["git-diff","path=a b"],"x":["two\nlines"]}"#,
+        );
+        let exists = |path: &str| path == "/a/b.md";
+        let expected = "[SESSION RESUMED]\n\
+            This is a resumed session. Your shell state has been reset.\n\
+            Re-run any environment setup commands before proceeding.\n\n\
+            Session directory: /a\nEnvironment hint: source .env\n\n\
+            Relevant files:\n- /a/b.md\n(1 file(s) no longer exist)\n\n\
+            Last applet: git-diff (path=a b)\n\n\
+            ports: 80, 81\n\n\
+            x: two lines\n---";
+        assert_eq!(block((Some("/a"), Some("source .env")), &sets, exists).join("\n"), expected);
+        let nothing = block((Some("/a"), None), &ContextSets::default(), exists).join("\n");
+        assert!(nothing.ends_with("proceeding.\n\nSession directory: /a\n---"), "{nothing}");
+    }
+
+    /// @resume_block
+    #[test]
+    fn files_that_are_all_gone_are_counted_and_a_long_item_is_cut() {
+        let gone = sections(&sets(r#"{"files":["/x","/y"]}"#), |_| false);
+        assert_eq!(gone, [["Relevant files:", "(2 file(s) no longer exist)"]]);
+        let long = "x".repeat(300);
+        let cut = sections(&ContextSets::new(vec![("notes".into(), vec![long])]), |_| true);
+        assert_eq!(cut[0][0].chars().count(), "notes: ".len() + 200);
+        assert!(cut[0][0].ends_with('…'));
+    }
+}

@@ -1,0 +1,194 @@
+//! `set_relevant_context`: declares what matters to a session.
+
+use contract::pretty::pretty;
+use contract::{Access, CallerSession, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::OpError;
+use model::context::{ContextMode, ContextSets};
+use model::event::Event;
+use model::session::Session;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{Tx, context as stored, sessions};
+
+use crate::change::{self, Directories, SetChange, not_recorded};
+use crate::target;
+
+/// The kind of the event about a change.
+const CHANGED: &str = "context/changed";
+
+pub(crate) struct SetRelevantContext;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetContextParams {
+    /// `files`, `endpoints`, `ports`, `applet` or a name of your own.
+    #[serde(rename = "setName")]
+    set_name: String,
+    /// Up to 10 items: paths of files, addresses, ports. None clear the set.
+    items: Vec<String>,
+    /// `replace` the set, or `merge` the items into it.
+    #[serde(default)]
+    mode: ContextMode,
+    /// The session; yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SetContextOutput {
+    /// The change, in one sentence.
+    message: String,
+    session_id: String,
+    /// All sets of the session after the change.
+    context: ContextSets,
+    /// Items that did not fit into the set.
+    dropped: Vec<String>,
+    /// The name of the set is probably misspelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+impl Op for SetRelevantContext {
+    const INFO: OpInfo = OpInfo {
+        name: "set_relevant_context",
+        summary: "Declare the files, endpoints or ports that matter to this session",
+        doc: "A resumed session gets them back, and viewers show them. Call it when something becomes central to the \
+              task, and before you finish. A set has up to 10 items, a session up to 50.",
+        access: Access::Write { destructive: false, idempotent: true },
+        toolset: "sessions",
+        brief: None,
+        text: Some(|_, output| output["message"].as_str().unwrap_or_default().to_owned()),
+        cli: CliShape {
+            path: &["context", "set"],
+            positional: &["setName", "items"],
+            rest: true,
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[
+            Example {
+                title: "The files of a task",
+                before: &[],
+                params: r#"{"setName":"files","items":["/srv/shop/docs/cart.md"],"session_id":"s-1"}"#,
+            },
+            Example {
+                title: "One more port",
+                before: &[],
+                params: r#"{"setName":"ports","items":["8080"],"mode":"merge","session_id":"s-1"}"#,
+            },
+        ],
+        ..OpInfo::BASE
+    };
+    type Params = SetContextParams;
+    type Output = SetContextOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: SetContextParams) -> Result<SetContextOutput, OpError> {
+        let SetContextParams { set_name, items, mode, session_id } = params;
+        let change = SetChange { set_name, items, mode };
+        change.check()?;
+        let name = match target::named(cx, session_id)? {
+            Some(name) => name,
+            None => target::latest(cx)?.session_id,
+        };
+        let write = ContextWrite::new(cx, name);
+        cx.store.write(move |tx| {
+            let (session, mut sets) = write.read(tx)?;
+            let dropped = change.apply(&mut sets, &write.directories, session.root.as_deref())?;
+            write.store(tx, &session, &sets, Some(&change.set_name))?;
+            let (name, count) = (&change.set_name, sets.of(&change.set_name).len());
+            let message = match change.mode {
+                _ if change.clears() => format!("Cleared {name}"),
+                ContextMode::Replace => format!("Set {name}: {count} items"),
+                ContextMode::Merge => format!("Merged {name}: {count} items"),
+            };
+            let warning = change::misspelled(name);
+            let session_id = session.session_id;
+            Ok(SetContextOutput { message, session_id, context: sets, dropped, warning })
+        })
+    }
+}
+
+/// A write to the context of a session.
+pub(crate) struct ContextWrite {
+    pub(crate) directories: Directories,
+    session: CallerSession,
+    added_by: &'static str,
+    now: i64,
+}
+
+impl ContextWrite {
+    pub(crate) fn new(cx: &Cx<'_>, session: String) -> ContextWrite {
+        let home = cx.caller.home().map(|home| home.to_string_lossy().into_owned());
+        ContextWrite {
+            directories: Directories { home, cwd: cx.caller.situation.cwd.clone() },
+            session: cx.caller.session_named(session, cx.config, cx.now),
+            added_by: cx.caller.tier.word(),
+            now: cx.now,
+        }
+    }
+
+    /// The session, created if it is new, and its sets.
+    pub(crate) fn read(&self, tx: &Tx<'_>) -> Result<(Session, ContextSets), OpError> {
+        let seen = self.session.resolve(tx)?.ok_or_else(not_recorded)?;
+        let session = sessions::by_id(tx, seen.id)?;
+        let session = session.ok_or_else(|| OpError::internal("the session is gone"))?;
+        let sets = stored::of_session(tx, session.id)?;
+        Ok((session, sets))
+    }
+
+    /// Stores the sets and publishes them, unless they are as before. `set_name` is the one that changed, if it is one.
+    pub(crate) fn store(
+        &self,
+        tx: &Tx<'_>,
+        session: &Session,
+        sets: &ContextSets,
+        set_name: Option<&str>,
+    ) -> Result<(), OpError> {
+        if *sets == stored::of_session(tx, session.id)? {
+            return Ok(());
+        }
+        let mut data = json!({ "context": sets });
+        if let Some(name) = set_name {
+            data["setName"] = name.into();
+        }
+        let version = tx.note(Event {
+            reason: Some("changed"),
+            project: Some(session.project_id),
+            data,
+            ..Event::new(CHANGED, format!("session://{}", session.session_id))
+        })?;
+        stored::replace(tx, session.id, sets, (self.now, self.added_by), version)
+    }
+}
+
+impl Pretty for SetRelevantContext {
+    fn pretty(_: &SetContextParams, output: &SetContextOutput, _: usize) -> String {
+        let mut lines = vec![format!("✔ {}", text::one_line(&output.message, usize::MAX))];
+        let line = |item: &String| text::one_line(item, model::limits::PREVIEW_CHARS);
+        let dropped: Vec<String> = output.dropped.iter().map(line).collect();
+        if !dropped.is_empty() {
+            lines.push(format!("  did not fit: {}", dropped.join(", ")));
+        }
+        lines.extend(
+            output
+                .warning
+                .iter()
+                .map(|warning| format!("  {}", text::one_line(warning, usize::MAX))),
+        );
+        lines.join("\n")
+    }
+}
+
+/// The sets as JSON, or the sentence for an empty context.
+pub(crate) fn as_text(context: &Value) -> String {
+    let is_empty = context.as_object().is_none_or(serde_json::Map::is_empty);
+    match is_empty {
+        true => EMPTY.to_owned(),
+        false => serde_json::to_string_pretty(context).unwrap_or_default(),
+    }
+}
+
+/// The text for an empty context.
+pub(crate) const EMPTY: &str = "No context stored for this session";

@@ -1,0 +1,56 @@
+//! The session that a call is about: the one it names, the caller's own, else the one that was active last.
+
+use contract::Cx;
+use model::session::Session;
+use model::{OpError, limits};
+use place::Wanted;
+use store::Rx;
+use store::sessions::{self, SessionFilter};
+
+/// Checks the id of a session.
+pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
+    let max = limits::SESSION_ID_BYTES_MAX;
+    let message = match id {
+        "" => "the id of the session is empty".to_owned(),
+        "." | ".." => format!("'{id}' is not the id of a session"),
+        long if long.len() > max => format!("the id of the session has more than {max} bytes"),
+        odd if odd.contains(['/', '\\']) || odd.chars().any(char::is_control) => {
+            "the id of the session has a slash or a control character".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(OpError::invalid("session_id", message)
+        .hint("`rekindle sessions` lists the ids of sessions."))
+}
+
+/// The id of the session that a call names itself, or else its caller; none if neither does.
+pub(crate) fn named(cx: &Cx<'_>, given: Option<String>) -> Result<Option<String>, OpError> {
+    let id = given.or_else(|| cx.caller.session.clone());
+    let id = id.map(|id| id.strip_prefix("session://").map_or(id.clone(), str::to_owned));
+    id.iter().try_for_each(|id| check_id(id))?;
+    Ok(id)
+}
+
+/// The session that was active last in the caller's project, else anywhere.
+pub(crate) fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
+    let question = cx.caller.projects(Wanted::Here);
+    let found = cx.store.read(|rx| {
+        let here = match cx.caller.situation.cwd {
+            Some(_) => newest(rx, question.scope(rx)?.ids().as_deref())?,
+            None => None,
+        };
+        match here {
+            Some(session) => Ok(Some(session)),
+            None => newest(rx, None),
+        }
+    })?;
+    found.ok_or_else(|| {
+        OpError::not_found("no session is recorded yet")
+            .hint("Name one with `session_id`; it is created with its first set.")
+    })
+}
+
+fn newest(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Option<Session>, OpError> {
+    let filter = SessionFilter { projects, ..SessionFilter::default() };
+    Ok(sessions::list(rx, &filter, 1)?.pop())
+}

@@ -1,0 +1,147 @@
+//! `update_session`: names a session, sets its environment hint, and changes its context as a whole or one set of it.
+
+use contract::{Access, Cx, Example, Op, OpInfo, RestMethod, RestRoute};
+use model::context::{ContextMode, ContextSets};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::session_details;
+use store::sessions;
+
+use crate::change::{self, SetChange, refuse_secret};
+use crate::session::REST_PATH;
+use crate::set::ContextWrite;
+use crate::target;
+
+pub(crate) struct UpdateSession;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpdateSessionParams {
+    /// The agent's own id, or its first characters.
+    session_id: String,
+    /// Your name for it, up to 200 characters; empty removes it.
+    #[serde(default)]
+    name: Option<String>,
+    /// Commands that prepare a shell for the work, up to 1,024 characters; empty removes it.
+    #[serde(default)]
+    env_hint: Option<String>,
+    /// All sets, instead of those that it has.
+    #[serde(default)]
+    context: Option<ContextSets>,
+    /// A change of one set, after `context`.
+    #[serde(default)]
+    set_context: Option<SetChange>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct UpdateSessionOutput {
+    success: bool,
+    /// Items that did not fit into their set.
+    dropped: Vec<String>,
+    /// The name of the set is probably misspelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+impl Op for UpdateSession {
+    const INFO: OpInfo = OpInfo {
+        name: "update_session",
+        summary: "Name a session, or change its hint or context",
+        doc: "At least one of `name`, `env_hint`, `context` and `set_context`. All or nothing is stored.",
+        access: Access::Write { destructive: false, idempotent: true },
+        toolset: "sessions",
+        brief: None,
+        rest: &[RestRoute::new(RestMethod::Patch, REST_PATH).body(&[
+            ("name", "name"),
+            ("envHint", "env_hint"),
+            ("context", "context"),
+            ("setContext", "set_context"),
+        ])],
+        examples: &[Example {
+            title: "A name",
+            before: &[(
+                "set_relevant_context",
+                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
+            )],
+            params: r#"{"session_id":"s-1","name":"Cart rounding"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = UpdateSessionParams;
+    type Output = UpdateSessionOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: UpdateSessionParams,
+    ) -> Result<UpdateSessionOutput, OpError> {
+        let UpdateSessionParams { session_id, name, env_hint, context, set_context } = params;
+        target::check_id(session_id.strip_prefix("session://").unwrap_or(&session_id))?;
+        if [name.is_some(), env_hint.is_some(), context.is_some(), set_context.is_some()]
+            == [false; 4]
+        {
+            return Err(OpError::invalid("name", "nothing is to be changed")
+                .hint("Give at least one of `name`, `env_hint`, `context` and `set_context`."));
+        }
+        let name = name.map(|name| short("name", name, limits::SESSION_LABEL_CHARS_MAX));
+        let env_hint = env_hint.map(|hint| short("env_hint", hint, limits::ENV_HINT_CHARS_MAX));
+        let (name, env_hint) = (name.transpose()?, env_hint.transpose()?);
+        let whole = context.map(checked).transpose()?;
+        set_context.iter().try_for_each(SetChange::check)?;
+        let session = cx.store.read(|rx| sessions::find(rx, &session_id))?;
+        let write = ContextWrite::new(cx, session.session_id);
+        cx.store.write(move |tx| {
+            let (session, mut sets) = write.read(tx)?;
+            let root = session.root.as_deref();
+            if let Some(whole) = &whole {
+                sets = ContextSets::default();
+                for change in whole {
+                    change.apply(&mut sets, &write.directories, root)?;
+                }
+            }
+            let mut dropped = Vec::new();
+            if let Some(change) = &set_context {
+                dropped = change.apply(&mut sets, &write.directories, root)?;
+            }
+            let alone = set_context.as_ref().filter(|_| whole.is_none());
+            write.store(tx, &session, &sets, alone.map(|change| change.set_name.as_str()))?;
+            let mut details = session_details::of_session(tx, session.id)?;
+            let before = details.clone();
+            if let Some(name) = &name {
+                details.label = Some(name.clone()).filter(|name| !name.is_empty());
+            }
+            if let Some(hint) = &env_hint {
+                details.env_hint = Some(hint.clone()).filter(|hint| !hint.is_empty());
+            }
+            if details != before {
+                session_details::put(tx, session.id, &details)?;
+            }
+            let warning = set_context.as_ref().and_then(|one| change::misspelled(&one.set_name));
+            Ok(UpdateSessionOutput { success: true, dropped, warning })
+        })
+    }
+}
+
+/// A text of a user, trimmed and within its limit.
+fn short(param: &str, text: String, max: usize) -> Result<String, OpError> {
+    let text = text.trim();
+    if text.chars().nth(max).is_some() {
+        let message = format!("{param} has more than {max} characters");
+        return Err(OpError::invalid(param, message).with("max", max));
+    }
+    refuse_secret(param, text)?;
+    Ok(text.to_owned())
+}
+
+/// The sets of a whole context as changes, each checked.
+fn checked(context: ContextSets) -> Result<Vec<SetChange>, OpError> {
+    let changes = context.iter().map(|(name, items)| SetChange {
+        set_name: name.to_owned(),
+        items: items.to_vec(),
+        mode: ContextMode::Replace,
+    });
+    let changes: Vec<SetChange> = changes.collect();
+    changes.iter().try_for_each(SetChange::check)?;
+    Ok(changes)
+}

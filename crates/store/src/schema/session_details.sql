@@ -1,0 +1,10 @@
+-- What a user or a viewer adds to a session, and when it was seen. Few sessions have a row.
+CREATE TABLE IF NOT EXISTS session_details (
+  id          INTEGER PRIMARY KEY,
+  label       TEXT,
+  env_hint    TEXT,
+  idle_at     INTEGER,
+  observed_at INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS session_details_unobserved ON session_details (idle_at)
+  WHERE idle_at > coalesce(observed_at, 0);

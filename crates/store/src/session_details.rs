@@ -1,0 +1,98 @@
+//! Details of a session that a user or a viewer adds: a name, an environment hint, and when it was idle and observed.
+
+use model::OpError;
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::aggregate::Aggregate;
+use crate::cells::Cells as _;
+use crate::table_info::TableInfo;
+use crate::tx::{Rx, Tx};
+
+/// The row of the registry.
+pub(crate) struct SessionDetailRows;
+
+impl Aggregate for SessionDetailRows {
+    fn name(&self) -> &'static str {
+        "session_details"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/session_details.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[TableInfo {
+            name: "session_details",
+            links: &[("id", "sessions")],
+            times: &["idle_at", "observed_at"],
+            ..TableInfo::PLAIN
+        }];
+        TABLES
+    }
+
+    fn emptied_notes(&self) -> &'static [(&'static str, &'static str)] {
+        &[("session_details", "label"), ("session_details", "env_hint")]
+    }
+}
+
+/// The details of one session. Times are milliseconds since 1970, UTC.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionDetails {
+    /// The user's name for it; the agent's own id is the name of the session.
+    pub label: Option<String>,
+    /// Commands that prepare a shell for the work.
+    pub env_hint: Option<String>,
+    /// When its last turn ended.
+    pub idle_at: Option<i64>,
+    /// When it was last opened, or got a prompt.
+    pub observed_at: Option<i64>,
+}
+
+impl SessionDetails {
+    /// Whether it became idle after it was last seen.
+    pub fn is_unobserved(&self) -> bool {
+        self.idle_at.is_some_and(|idle| idle > self.observed_at.unwrap_or_default())
+    }
+}
+
+pub(crate) const DETAILS: &str =
+    "SELECT label, env_hint, idle_at, observed_at FROM session_details WHERE id = ?1";
+
+/// The details of a session; none of them are known of most.
+pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<SessionDetails, OpError> {
+    let read = |row: &Row<'_>| {
+        Ok(SessionDetails {
+            label: row.cell(0)?,
+            env_hint: row.cell(1)?,
+            idle_at: row.cell(2)?,
+            observed_at: row.cell(3)?,
+        })
+    };
+    let found = rx.sql(|db| db.prepare_cached(DETAILS)?.query_row([session], read).optional())?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Stores the details of a session.
+pub fn put(tx: &Tx<'_>, session: i64, details: &SessionDetails) -> Result<(), OpError> {
+    const PUT: &str = "INSERT INTO session_details (id, label, env_hint, idle_at, observed_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id) DO UPDATE SET label = excluded.label, \
+         env_hint = excluded.env_hint, idle_at = excluded.idle_at, \
+         observed_at = excluded.observed_at";
+    let SessionDetails { label, env_hint, idle_at, observed_at } = details;
+    let given = params![session, label, env_hint, idle_at, observed_at];
+    tx.sql(|db| db.prepare_cached(PUT)?.execute(given).map(drop))
+}
+
+pub(crate) const UNOBSERVED: &str = "SELECT id FROM session_details \
+     WHERE idle_at > coalesce(observed_at, 0) ORDER BY idle_at";
+
+/// The sessions that became idle after they were last seen, by their ids in the store.
+pub fn unobserved(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
+    rx.sql(|db| db.prepare_cached(UNOBSERVED)?.query_map([], |row| row.cell(0))?.collect())
+}
+
+/// Removes the details of a session that is removed.
+pub(crate) fn remove(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
+    const REMOVE: &str = "DELETE FROM session_details WHERE id = ?1";
+    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([session]).map(drop))
+}
