@@ -83,7 +83,7 @@ fn a_session_that_starts_while_the_database_is_locked_is_answered_in_time() {
 fn a_prompt_is_answered_while_the_database_is_locked_if_the_setting_is_on() {
     let mut home = remembering();
     let _lock = sqlite::lock(&home);
-    let prompt = json!({ "prompt": "how do we tame the wild zebrafish?" });
+    let prompt = json!({ "prompt": "how do we tame the zebrafish?" });
     let (answer, _) = send(&home, "UserPromptSubmit", "s-2", prompt.clone());
     assert_eq!(answer, "", "by default nothing is said");
     home.set("REKINDLE_BRIEFING_AT_PROMPTS", "true");
