@@ -47,7 +47,7 @@ pub enum Kind {
     TurnEnd,
     /// The turn was cut short by an error.
     TurnFailure,
-    /// The agent's message, of an agent that reports the end of the turn in another event.
+    /// A message of an agent whose end of the turn is a separate event.
     Message,
     SubagentEnd,
     Compacting,

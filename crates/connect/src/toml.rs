@@ -48,7 +48,7 @@ pub(crate) fn wire(text: &str, parts: &[Part], ours: &Ours<'_>) -> Result<String
     Ok(as_written(text, document.to_string()))
 }
 
-/// A member of an entry that is a list of strings.
+/// A member of our JSON entry, which has to be a list of strings, as a TOML array.
 fn list(entry: &Value, name: &str) -> Option<Item> {
     let texts = entry[name].as_array()?.iter().filter_map(Value::as_str);
     Some(texts.collect::<Array>().into())

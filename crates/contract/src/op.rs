@@ -283,7 +283,7 @@ impl Operation {
         schema
     }
 
-    /// Completes the words of a parameter that is a type of record.
+    /// Adds the types of records of all plugins to the `enum` of such a parameter in the schema.
     fn name_kinds(&self, schema: &mut Value) {
         let Some(object) = schema.as_object_mut() else { return };
         if object.get("format").is_some_and(|format| format == RECORD_TYPE_FORMAT) {

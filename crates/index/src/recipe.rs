@@ -107,7 +107,7 @@ impl<'p> Candidates<'p> {
         Ok(())
     }
 
-    /// Adds the documents of these passages to the candidates if they may be in the answer.
+    /// Adds the documents of these passages to the candidates, those that the filter admits.
     pub fn admit(&mut self, passages: &[usize]) -> Result<(), OpError> {
         let mut new: HashMap<i64, usize> = HashMap::new();
         for passage in passages {

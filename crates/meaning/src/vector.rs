@@ -62,7 +62,7 @@ impl Vector {
         Self::from_parts(cells.map(u8::cast_signed), reciprocal)
     }
 
-    /// The vector of these cells; `None` if the reciprocal cannot be that of a vector.
+    /// The vector of these cells and the reciprocal of its length; `None` if that is not above 0 and at most 1.
     pub fn from_parts(cells: [i8; DIMENSIONS], reciprocal: f32) -> Option<Self> {
         (reciprocal > 0.0 && reciprocal <= 1.0).then_some(Self { cells, reciprocal })
     }

@@ -176,7 +176,7 @@ pub const SPOOL_SETTLED: Duration = Duration::from_secs(1);
 pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 /// How long a read waits for earlier events to be ingested from the spool.
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
-/// How long reads do not retry the spool after the store refused its events; a write retries at once.
+/// How long reads and sweeps do not retry the spool after the store refused its events; a write retries at once.
 pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
 /// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is reduced to
 /// this, so that no event stays the newest for ever.

@@ -240,7 +240,7 @@ pub(crate) fn linked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
     Ok(all)
 }
 
-/// The newest record that a record replaces. The talk of its project before it is read for that, up to a bound.
+/// The newest record that this one replaces. Older talk of its project is compared with it, up to a bound.
 fn replaced_by(rx: &Rx<'_>, record: &Observation) -> Result<Option<i64>, OpError> {
     let newer = Some(record).filter(|record| record.obs_type.kind().is_talk());
     let Some(newer) = newer.and_then(|record| TalkStatement::replacing(rx, record)) else {

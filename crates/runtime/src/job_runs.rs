@@ -67,7 +67,8 @@ impl RuntimeInner {
         }));
     }
 
-    /// Runs this after the jobs before it have ended.
+    /// Queues a job and returns at once. It runs after the jobs before it have ended; if the queue is full, it gets an error
+    /// now.
     pub(crate) fn queue_job(self: &Arc<RuntimeInner>, work: WaitingJob) {
         let max = limits::JOBS_WAITING_MAX;
         let mut state = self.jobs.state();

@@ -1,4 +1,4 @@
-//! Notices: texts about what recovery did, stored in the database so that the next process can show them.
+//! Notices: texts about repairs and other events of the database file, stored so that later processes can show them, too.
 
 use model::{OpError, limits, time};
 use rusqlite::{Connection, params};

@@ -15,9 +15,9 @@ use text::Statement;
 pub enum TextQuestion {
     /// Whether one of two texts is not worth showing beside the other.
     Repeats,
-    /// Whether its statement could be replaced by another one.
+    /// Whether the record's statement could be replaced by another one.
     MayBeReplaced,
-    /// Whether its statement could replace another one.
+    /// Whether the record's statement could replace another one.
     MayReplace,
     /// Whether it states a decision or a change.
     Decides,

@@ -145,7 +145,8 @@ impl Exclude {
     }
 }
 
-/// The files below a directory, nearest first, relative to it. Links are not followed.
+/// The files below a directory, nearest first, relative to it. Links are not followed, hidden directories are skipped,
+/// and the walk ends after a bound.
 fn files_on_disk(base: &Path) -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = VecDeque::from([base.to_owned()]);
