@@ -34,7 +34,7 @@ pub(crate) struct FileHistoryParams {
     /// Only what happened after.
     #[serde(default)]
     after: Option<TimeBound>,
-    /// Leave out who only read the file.
+    /// Leave out reads of the file.
     #[serde(default)]
     interventions_only: bool,
     /// How many touches, from 1 to 50.

@@ -259,9 +259,9 @@ impl PurgeParams {
         let max = query::WORDS_READ_MAX;
         // Words past the limit are ignored, so more records would match.
         if query.as_ref().is_some_and(|query| query.cut || query.words.len() >= max) {
-            let message = format!("the search has {max} words or more");
+            let message = format!("the search has more than {} words", max - 1);
             return Err(OpError::invalid("search", message)
-                .with("max", max)
+                .with("max", max - 1)
                 .hint("A few words of what is to go are enough."));
         }
         let typed = self.search.as_deref().unwrap_or_default();

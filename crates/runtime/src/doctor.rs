@@ -79,7 +79,7 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
             "repair",
             CheckResult::Warn,
             notice,
-            "Nothing to do: this is reported for a month.",
+            "The line above says what to do, if anything; it is reported for a month.",
         ));
     }
     let notes = cx.store.read(|rx| inner.notes(rx, cx))?;

@@ -116,7 +116,7 @@ fn a_search_takes_whole_words_and_all_of_them() {
     assert_eq!(planned("alpha *.beta"), 1, "a star that is no operator is no word");
     let long: Vec<String> = (0..70).map(|number| format!("word{number}")).collect();
     let error = world.call("purge", json!({ "search": long.join(" ") })).unwrap_err();
-    assert_eq!((error.code, &error.details["max"]), (Code::Invalid, &json!(64)));
+    assert_eq!((error.code, &error.details["max"]), (Code::Invalid, &json!(63)));
 }
 
 /// @purge_leaves_no_trace
