@@ -97,12 +97,6 @@ impl ContextSets {
         }
         Ok(dropped)
     }
-
-    /// The sets as a JSON object.
-    pub fn to_json(&self) -> Value {
-        let sets = self.iter().map(|(name, items)| (name.to_owned(), Value::from(items)));
-        Value::Object(sets.collect::<Map<String, Value>>())
-    }
 }
 
 impl Serialize for ContextSets {
@@ -191,10 +185,10 @@ mod tests {
             sets.change(name, texts(&["1", "1", "2"]), ContextMode::Replace).unwrap();
         }
         sets.change("files", texts(&["3"]), ContextMode::Replace).unwrap();
-        assert_eq!(sets.to_json().to_string(), r#"{"files":["3"],"ports":["1","2"]}"#);
+        assert_eq!(serde_json::to_string(&sets).unwrap(), r#"{"files":["3"],"ports":["1","2"]}"#);
         sets.change("files", Vec::new(), ContextMode::Replace).unwrap();
         sets.change("files", texts(&["4"]), ContextMode::Replace).unwrap();
-        assert_eq!(sets.to_json().to_string(), r#"{"ports":["1","2"],"files":["4"]}"#);
+        assert_eq!(serde_json::to_string(&sets).unwrap(), r#"{"ports":["1","2"],"files":["4"]}"#);
     }
 
     #[test]

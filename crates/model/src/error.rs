@@ -161,6 +161,13 @@ impl OpError {
         if param.is_empty() { error } else { error.with("param", param) }
     }
 
+    /// The refusal of a parameter that the secret guard recognises by this rule.
+    pub fn secret(param: &str, rule: &str) -> Self {
+        Self::new(Code::SecretRejected, format!("{param} looks like a secret ({rule})"))
+            .with("param", param)
+            .with("rule", rule)
+    }
+
     pub fn not_found(message: impl Into<String>) -> Self {
         OpError::new(Code::NotFound, message)
     }

@@ -87,10 +87,7 @@ impl Secret {
     /// The error for a secret that is refused. Its hint depends on whether the caller may store secrets.
     pub(crate) fn refusal(self, may_store: bool) -> OpError {
         let Secret { param, rule } = self;
-        let error =
-            OpError::new(Code::SecretRejected, format!("{param} looks like a secret ({rule})"))
-                .with("param", param)
-                .with("rule", rule);
+        let error = OpError::secret(param, rule);
         match param {
             "component" | "key" => error.hint(
                 "Choose a name without the secret; put the secret into the value, marked as one.",

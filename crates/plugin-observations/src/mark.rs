@@ -4,7 +4,7 @@ use contract::pretty::pretty;
 use contract::{Access, CallerSession, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::project::{Project, ProjectFacts};
 use model::session::Session;
-use model::{Code, OpError, limits};
+use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::sessions::{self, Sighting};
@@ -96,11 +96,9 @@ fn checked(text: &str) -> Result<Redacted<String>, OpError> {
             .hint("Keep the sentence that matters."));
     }
     if let Some(found) = secrets::first(text, Profile::Declared) {
-        let message = format!("text looks like a secret ({})", found.rule);
-        return Err(OpError::new(Code::SecretRejected, message)
-            .with("param", "text")
-            .with("rule", found.rule)
-            .hint("Say where the secret is kept instead."));
+        return Err(
+            OpError::secret("text", found.rule).hint("Say where the secret is kept instead.")
+        );
     }
     Ok(secrets::redact(text, Profile::Declared))
 }

@@ -68,11 +68,7 @@ impl SetChange {
 /// Refuses a text that looks like a secret.
 pub(crate) fn refuse_secret(param: &str, text: &str) -> Result<(), OpError> {
     let Some(found) = secrets::first(text, Profile::Declared) else { return Ok(()) };
-    let message = format!("{param} looks like a secret ({})", found.rule);
-    Err(OpError::new(Code::SecretRejected, message)
-        .with("param", param)
-        .with("rule", found.rule)
-        .hint("Say where the secret is kept instead."))
+    Err(OpError::secret(param, found.rule).hint("Say where the secret is kept instead."))
 }
 
 /// The error of a write where nothing may be captured.

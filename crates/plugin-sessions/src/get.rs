@@ -6,9 +6,9 @@ use model::context::{self, ContextSets};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::{context as stored, sessions};
 
-use crate::set::{EMPTY, as_text};
 use crate::target;
 
 pub(crate) struct GetRelevantContext;
@@ -101,3 +101,15 @@ impl Pretty for GetRelevantContext {
         lines.join("\n")
     }
 }
+
+/// The sets as JSON, or the sentence for an empty context.
+fn as_text(context: &Value) -> String {
+    let is_empty = context.as_object().is_none_or(serde_json::Map::is_empty);
+    match is_empty {
+        true => EMPTY.to_owned(),
+        false => serde_json::to_string_pretty(context).unwrap_or_default(),
+    }
+}
+
+/// The text for an empty context.
+const EMPTY: &str = "No context stored for this session";

@@ -8,7 +8,7 @@ use model::event::Event;
 use model::session::Session;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{Tx, context as stored, sessions};
 
 use crate::change::{self, Directories, SetChange, not_recorded};
@@ -94,9 +94,10 @@ impl Op for SetRelevantContext {
         };
         let write = ContextWrite::new(cx, name);
         cx.store.write(move |tx| {
-            let (session, mut sets) = write.read(tx)?;
+            let (session, before) = write.read(tx)?;
+            let mut sets = before.clone();
             let dropped = change.apply(&mut sets, &write.directories, session.root.as_deref())?;
-            write.store(tx, &session, &sets, Some(&change.set_name))?;
+            write.store(tx, &session, (&before, &sets), Some(&change.set_name))?;
             let (name, count) = (&change.set_name, sets.of(&change.set_name).len());
             let message = match change.mode {
                 _ if change.clears() => format!("Cleared {name}"),
@@ -143,10 +144,10 @@ impl ContextWrite {
         &self,
         tx: &Tx<'_>,
         session: &Session,
-        sets: &ContextSets,
+        (before, sets): (&ContextSets, &ContextSets),
         set_name: Option<&str>,
     ) -> Result<(), OpError> {
-        if *sets == stored::of_session(tx, session.id)? {
+        if sets == before {
             return Ok(());
         }
         let mut data = json!({ "context": sets });
@@ -180,15 +181,3 @@ impl Pretty for SetRelevantContext {
         lines.join("\n")
     }
 }
-
-/// The sets as JSON, or the sentence for an empty context.
-pub(crate) fn as_text(context: &Value) -> String {
-    let is_empty = context.as_object().is_none_or(serde_json::Map::is_empty);
-    match is_empty {
-        true => EMPTY.to_owned(),
-        false => serde_json::to_string_pretty(context).unwrap_or_default(),
-    }
-}
-
-/// The text for an empty context.
-pub(crate) const EMPTY: &str = "No context stored for this session";

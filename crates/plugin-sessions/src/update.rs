@@ -92,7 +92,8 @@ impl Op for UpdateSession {
         let session = cx.store.read(|rx| sessions::find(rx, &session_id))?;
         let write = ContextWrite::new(cx, session.session_id);
         cx.store.write(move |tx| {
-            let (session, mut sets) = write.read(tx)?;
+            let (session, before) = write.read(tx)?;
+            let mut sets = before.clone();
             let root = session.root.as_deref();
             if let Some(whole) = &whole {
                 sets = ContextSets::default();
@@ -105,7 +106,12 @@ impl Op for UpdateSession {
                 dropped = change.apply(&mut sets, &write.directories, root)?;
             }
             let alone = set_context.as_ref().filter(|_| whole.is_none());
-            write.store(tx, &session, &sets, alone.map(|change| change.set_name.as_str()))?;
+            write.store(
+                tx,
+                &session,
+                (&before, &sets),
+                alone.map(|change| change.set_name.as_str()),
+            )?;
             let mut details = session_details::of_session(tx, session.id)?;
             let before = details.clone();
             if let Some(name) = &name {
