@@ -30,7 +30,7 @@ mod tests;
 
 pub use answer::run_op;
 pub use clap_complete::Shell;
-pub use live::{LiveValues, live_values};
+pub use live::{LiveValues, SETTING, live_values};
 pub use man::man_page;
 pub use name::{Name, ParamDefault, ResultForm, Saying};
 pub use output::Output;

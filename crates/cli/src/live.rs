@@ -1,20 +1,27 @@
-//! Completion of values that are in the store: projects, sessions, components. The static script of a shell knows the
+//! Completion of values that are in the store: projects, sessions, components; and of settings. The static script of a shell knows the
 //! commands, flags and fixed values; for other values it calls the program with the unfinished line.
 
 use clap::{Arg, Command};
 
-/// A parameter whose values are in the store.
+/// The kind of a value that the program itself completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveValues {
     Projects,
     Sessions,
     Components,
+    Settings,
 }
 
+/// The id of an argument that takes the name of a setting.
+pub const SETTING: &str = "setting";
+
 impl LiveValues {
-    /// The values of the parameter of this name.
-    fn of(param: &str) -> Option<LiveValues> {
-        match param {
+    /// The values of the argument with this id. The id of a parameter ends with its name.
+    fn of(id: &str) -> Option<LiveValues> {
+        if id == SETTING {
+            return Some(LiveValues::Settings);
+        }
+        match id.strip_prefix("param:")?.rsplit(':').next()? {
             "project" | "from" | "into" => Some(LiveValues::Projects),
             "session_id" => Some(LiveValues::Sessions),
             "component" => Some(LiveValues::Components),
@@ -56,9 +63,7 @@ pub fn live_values<'w>(root: &Command, words: &'w [String]) -> Option<(LiveValue
             (places.nth(position)?, last.as_str())
         }
     };
-    // The id ends with the name of the parameter.
-    let param = arg.get_id().as_str().strip_prefix("param:")?.rsplit(':').next()?;
-    Some((LiveValues::of(param)?, start))
+    Some((LiveValues::of(arg.get_id().as_str())?, start))
 }
 
 /// The argument with this flag, without its dashes.
@@ -68,6 +73,19 @@ fn flag_of<'c>(root: &'c Command, command: &'c Command, flag: &str) -> Option<&'
         arg.get_long() == Some(flag) || aliases.contains(&flag)
     };
     command.get_arguments().chain(root.get_arguments()).find(has)
+}
+
+/// Corrects the lines of positional arguments in a script for zsh. Zsh splits them at colons, which our ids contain, and
+/// would run what stands between backticks. Two colons behind `*` would complete the names of programs.
+pub(crate) fn corrected_for_zsh(script: &str) -> String {
+    let corrected = script.lines().map(|line| {
+        let is_positional = line.starts_with('\'') && line.contains(":param::");
+        match is_positional {
+            true => line.replace("'*::", "'*:").replace(":param::", ":").replace('`', "\\`"),
+            false => line.to_owned(),
+        }
+    });
+    corrected.map(|line| line + "\n").collect()
 }
 
 /// The static script of a shell, extended by the values from the store. Shells without an extension complete

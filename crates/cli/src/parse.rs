@@ -277,10 +277,13 @@ pub fn completion_script(mut command: Command, shell: clap_complete::Shell) -> S
     let (name, mut script) = (command.get_name().to_owned(), Vec::new());
     let is_full = name == Name::FULL.word;
     clap_complete::generate(shell, &mut command, name, &mut script);
-    let script = String::from_utf8_lossy(&script);
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if shell == clap_complete::Shell::Zsh {
+        script = live::corrected_for_zsh(&script);
+    }
     match is_full {
         true => live::extended(&script, shell),
-        false => script.into_owned(),
+        false => script,
     }
 }
 

@@ -98,6 +98,20 @@ fn bash_accepts_the_completions() {
     assert_eq!(run.stdout.trim(), "get", "{run:?}");
 }
 
+/// @completions
+#[test]
+fn help_texts_are_not_run_by_zsh() {
+    let home = home();
+    let script = home.run(&["completions", "zsh"]).ok();
+    let positional: Vec<&str> =
+        script.lines().filter(|line| line.contains(" -- ") && line.starts_with("':")).collect();
+    assert!(positional.iter().any(|line| line.starts_with("':key -- ")), "{positional:?}");
+    for line in positional {
+        let unescaped = line.match_indices('`').any(|(at, _)| !line[..at].ends_with('\\'));
+        assert!(!unescaped, "{line}");
+    }
+}
+
 /// @live_completion
 #[test]
 fn bash_completes_projects_sessions_components_and_record_types() {
@@ -124,6 +138,7 @@ fn bash_completes_projects_sessions_components_and_record_types() {
         ("trace session-of-p", "session-of-payments"),
         ("recent --project ", "payments web"),
         ("hint get http", "http-proxy"),
+        ("config set daemon.po", "daemon.port"),
         ("search x --type git_c", "git_commit"),
         ("hint g", "get"),
     ] {

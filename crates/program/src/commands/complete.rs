@@ -1,4 +1,4 @@
-//! `rekindle complete`: the values from the store that complete an unfinished line. The scripts of
+//! `rekindle complete`: the values from the store, or the settings, that complete an unfinished line. The scripts of
 //! `rekindle completions` call it.
 
 use clap::{Arg, ArgMatches, Command};
@@ -10,7 +10,7 @@ use crate::world::World;
 
 pub(super) fn command() -> Command {
     Command::new("complete")
-        .about("Print the projects, sessions or components that complete a line")
+        .about("Print the projects, sessions, components or settings that complete a line")
         .hide(true)
         .arg(
             Arg::new("words")
@@ -37,9 +37,6 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 
 /// The values of this kind, the most recent ones first where they have a time.
 fn values(world: &mut World, kind: LiveValues) -> Option<Vec<String>> {
-    if !world.locations.database.exists() {
-        return None;
-    }
     let (op, params, list, member) = match kind {
         LiveValues::Projects => ("list_projects", json!({}), "projects", "name"),
         LiveValues::Sessions => {
@@ -47,7 +44,13 @@ fn values(world: &mut World, kind: LiveValues) -> Option<Vec<String>> {
             ("list_sessions", all, "sessions", "session_id")
         }
         LiveValues::Components => ("list_components", json!({}), "components", "name"),
+        LiveValues::Settings => {
+            return Some(world.table.config_keys().iter().map(|key| key.key.to_owned()).collect());
+        }
     };
+    if !world.locations.database.exists() {
+        return None;
+    }
     let answer = crate::calls::call(world, op, params).ok()?;
     let items = answer[list].as_array()?.iter().filter_map(|item| item[member].as_str());
     // A control character would end or change the line that is being typed.

@@ -9,7 +9,7 @@ use crate::world::World;
 
 pub(super) fn command() -> Command {
     let key = || {
-        Arg::new("key")
+        Arg::new(cli::SETTING)
             .value_name("KEY")
             .required(true)
             .help("Name of the setting, for example daemon.port")
@@ -52,7 +52,7 @@ fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<Value
     let file = &world.locations.config_file;
     let shown = file.to_string_lossy();
     let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
-    match (text("key"), text("value")) {
+    match (text(cli::SETTING), text("value")) {
         (Some(key), Some(value)) => {
             runtime::config::set(&world.table, file, &key, &value)?;
             Ok(json!({ "key": key, "value": value, "file": shown }))
