@@ -132,6 +132,9 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<UserFile, OpError> {
     }
 }
 
+const LINK_HINT: &str = "Remove the link, then run the command again; `--scope user` connects the agent without \
+                         the repository.";
+
 /// Refuses a file of a repository whose path leads out of the repository through a symbolic link. The author of
 /// a clone chooses its links, and must not choose which of the user's files are edited.
 pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result<(), OpError> {
@@ -139,7 +142,19 @@ pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result
     let root = project.canonicalize().map_err(failed)?;
     // A path that does not exist yet will be created in its nearest existing directory.
     let there = target.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
-    let real = there.unwrap_or(target).canonicalize().map_err(failed)?;
+    let there = there.unwrap_or(target);
+    if let Ok(to) = fs::read_link(there)
+        && !there.exists()
+    {
+        let message = format!(
+            "{} is not edited: {} is a symbolic link to {}, which does not exist",
+            path.display(),
+            there.display(),
+            to.display()
+        );
+        return Err(OpError::new(Code::Forbidden, message).hint(LINK_HINT));
+    }
+    let real = there.canonicalize().map_err(failed)?;
     let inside = real.strip_prefix(&root).is_ok_and(|below| !below.starts_with(".git"));
     if inside {
         return Ok(());
@@ -149,9 +164,7 @@ pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result
         path.display(),
         real.display()
     );
-    Err(OpError::new(Code::Forbidden, message).hint(
-        "Remove the link, then run the command again; `--scope user` connects the agent without the repository.",
-    ))
+    Err(OpError::new(Code::Forbidden, message).hint(LINK_HINT))
 }
 
 /// The text of a file that may not be edited but that the agent may still read. Only regular files are opened: a pipe

@@ -108,6 +108,7 @@ fn a_link_out_of_the_repository_is_refused_and_nothing_changes() {
         ("claude-code", ".claude/settings.json", "../../private/config", ".claude/settings.json"),
         ("claude-code", ".claude/settings.json", "../../private/none", ".claude/settings.json"),
         ("claude-code", ".claude", "../private", ".claude/settings.json"),
+        ("claude-code", ".claude", "../nowhere", ".claude/settings.json"),
         ("claude-code", ".mcp.json", "../.claude.json", ".mcp.json"),
         ("codex", ".codex", "inner", ".codex/hooks.json"),
         ("opencode", ".opencode/plugins", "../../private", ".opencode/plugins/rekindle.js"),
@@ -130,7 +131,12 @@ fn a_link_out_of_the_repository_is_refused_and_nothing_changes() {
             assert_eq!(run.code, 1, "{link} to {to}: {run:?}");
             let named = home.path("repo").join(named);
             assert!(run.stderr.contains(named.to_str().unwrap()), "{link} to {to}: {run:?}");
-            assert!(run.stderr.contains("leads out of the repository"), "{run:?}");
+            let why = if to.ends_with("nowhere") {
+                "which does not exist"
+            } else {
+                "leads out of the repository"
+            };
+            assert!(run.stderr.contains(why), "{run:?}");
             assert!(!format!("{run:?}").contains("4711"), "{run:?}");
         }
         assert_eq!(tree(&home), before, "{link} to {to}");
