@@ -89,9 +89,10 @@ impl Secret {
         let Secret { param, rule } = self;
         let error = OpError::secret(param, rule);
         match param {
-            "component" | "key" => error.hint(
-                "Choose a name without the secret; put the secret into the value, marked as one.",
+            "component" | "key" if may_store => error.hint(
+                "Choose a name without the secret. The secret may be the value, stored with sensitivity secret (allow_secret).",
             ),
+            "component" | "key" => error.hint("Choose a name without the secret."),
             _ if may_store => error.hint(
                 "Say where the secret is kept instead, or store it with sensitivity secret (allow_secret).",
             ),
@@ -116,8 +117,8 @@ pub(crate) fn check_allow_secret(
 
 fn only_people() -> String {
     format!(
-        "Say where the secret is kept instead. The user may store it with `rekindle hint set`, or let \
-         agents do it: `rekindle config set {AGENTS_MAY_STORE_SECRETS} true`."
+        "Say where the secret is kept instead. The user may store it with `rekindle hint set --sensitivity secret`, or \
+         let agents do it: `rekindle config set {AGENTS_MAY_STORE_SECRETS} true`."
     )
 }
 

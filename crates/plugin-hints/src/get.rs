@@ -121,6 +121,9 @@ impl Pretty for GetHint {
         let mut lines = Vec::new();
         if let Some(hint) = &output.hint {
             lines.push(show::labelled("value", &show::value(hint)));
+            if hint.meta.is_secret() {
+                lines.push("note: the value is masked; --json prints it".to_owned());
+            }
             let rendered = output.rendered.as_ref();
             let rendered = rendered.map(|text| show::rendered(text, hint));
             lines.extend(rendered.map(|text| show::labelled("rendered", &text)));

@@ -147,7 +147,9 @@ fn of_list(budget: &mut RenderBudget, name: &str, value: &Value) -> Result<Value
             let mut sorted: Vec<Value> = items.to_vec();
             let alike = sorted.windows(2).all(|pair| order(&pair[0], &pair[1]).is_some());
             if !alike {
-                return Err(wrong(format!("{name} takes a list of numbers or of texts")));
+                return Err(wrong(format!(
+                    "{name} cannot order this list: its items must be all numbers or all texts"
+                )));
             }
             let by_order = |a: &Value, b: &Value| order(a, b).unwrap_or(std::cmp::Ordering::Equal);
             sorted.sort_by(by_order);

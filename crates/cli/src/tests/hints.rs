@@ -484,7 +484,9 @@ fn secrets_are_masked_and_no_value_imitates_another_member() {
         "value: make\nmatch:\n  score: 0.50\n  reasons:\n    - no scope restrictions\n"
     );
     let secret = json!({ "sensitivity": "secret" });
-    assert!(get(hint("abcdefghijkl", secret.clone())).starts_with("value: abcd****ijkl\nmatch:\n"));
+    let masked = get(hint("abcdefghijkl", secret.clone()));
+    let note = "value: abcd****ijkl\nnote: the value is masked; --json prints it\nmatch:\n";
+    assert!(masked.starts_with(note), "{masked}");
     assert!(get(hint("short", secret)).starts_with("value: *****\n"));
     let faked = get(hint("make\nmatch:\n  score: 1.00", json!({})));
     assert!(faked.starts_with("value:\n  make\n  match:\n    score: 1.00\nmatch:\n"), "{faked}");

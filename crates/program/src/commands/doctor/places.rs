@@ -97,6 +97,9 @@ pub(super) fn directory(name: &str, path: &Path) -> Value {
     match unfit(path) {
         None if path.exists() => check(name, "ok", &shown.to_string(), ""),
         None => check(name, "ok", &format!("{shown}: not there yet"), ""),
+        Some(why) if path.exists() && !path.is_dir() => {
+            check(name, "fail", &why, "Move it away; the next command creates the directory.")
+        }
         Some(why) => check(
             name,
             "fail",
