@@ -224,12 +224,12 @@ impl Pretty for FileHistory {
                 format!("Before #{} it was {name}.", earlier.observation_id)
             })
             .collect();
-        for session in sessions {
+        let ids = show::session_ids(sessions.iter().map(|session| session.session_id.as_str()));
+        for (session, id) in sessions.iter().zip(ids) {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            let (id, project) = (show::line(&session.session_id), show::line(&session.project));
-            lines.push(format!("{id} in {project}"));
+            lines.push(format!("{id} in {}", show::line(&session.project)));
             let intent = session.summary_intent.as_deref();
             lines.extend(intent.map(|intent| format!("  {}", show::line(intent))));
             let rows = session.touches.iter().map(FileTouch::row);

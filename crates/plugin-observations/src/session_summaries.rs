@@ -137,17 +137,17 @@ impl Pretty for SessionSummaries {
             let what = format!("No session{times} has a summary");
             return show::nothing(&what, &params.project, about);
         }
-        let block = |session: &SummarisedSession| {
+        let ids = show::session_ids(results.iter().map(|session| session.session_id.as_str()));
+        let block = |(session, id): (&SummarisedSession, String)| {
             let mut lines = vec![format!(
-                "{} in {}, started {}",
-                show::line(&session.session_id),
+                "{id} in {}, started {}",
                 show::line(&session.project),
                 show::age_and_date(session.started_at, about.answered_at),
             )];
             lines.extend(show::summary(&session.summary, session.answer.as_deref()));
             lines.join("\n")
         };
-        results.iter().map(block).collect::<Vec<_>>().join("\n\n")
+        results.iter().zip(ids).map(block).collect::<Vec<_>>().join("\n\n")
     }
 
     fn notes(params: &SessionSummariesParams, output: &SessionSummariesOutput) -> Vec<String> {

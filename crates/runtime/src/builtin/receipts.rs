@@ -138,7 +138,10 @@ impl Pretty for Receipts {
             return "Nothing was injected yet.".to_owned();
         }
         let mut lines = Vec::new();
-        for SessionTexts { session_id, at, tokens, items, left_out } in receipts {
+        let ids: Vec<&str> = receipts.iter().map(|texts| texts.session_id.as_str()).collect();
+        let ids = text::table::short_ids(&ids, limits::SESSION_ID_CHARS_SHOWN);
+        for (texts, session_id) in receipts.iter().zip(ids) {
+            let SessionTexts { at, tokens, items, left_out, .. } = texts;
             let at = parse_rfc3339(at).map_or_else(
                 || at.clone(),
                 |at| zone::shown_with_age(at, answered_at.saturating_mul(1000)),

@@ -22,13 +22,30 @@ const KEYS: &[ConfigKey] = &[
     ConfigKey { key: "mcp.tools", kind: ConfigKind::Toolsets, default: "core", env: &[], doc: "" },
 ];
 
-fn file(name: &str, text: &str) -> PathBuf {
+/// A settings file in a directory of its own, which is removed with it.
+struct TestFile(PathBuf);
+
+impl std::ops::Deref for TestFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.parent().unwrap());
+    }
+}
+
+fn file(name: &str, text: &str) -> TestFile {
     let folder =
         std::env::temp_dir().join(format!("rekindle-config-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("config.toml");
     std::fs::write(&file, text).unwrap();
-    file
+    TestFile(file)
 }
 
 /// A table whose settings are [`KEYS`].
@@ -79,7 +96,7 @@ fn a_broken_file_is_reported_by_name_and_line() {
 fn setting_one_key_keeps_comments_and_order() {
     let file = file("keep", "# mine\n[daemon] # here\nidle = \"1h\" # an hour\n");
     set(&table(), &file, "daemon.port", "9000").unwrap();
-    let text = std::fs::read_to_string(&file).unwrap();
+    let text = std::fs::read_to_string(&*file).unwrap();
     assert_eq!(text, "# mine\n[daemon] # here\nidle = \"1h\" # an hour\nport = 9000\n");
     assert_eq!(load(&table(), &file, &nothing).unwrap().integer("daemon.port"), 9000);
 }
@@ -89,7 +106,7 @@ fn a_bad_value_changes_nothing() {
     let file = file("bad", "[daemon]\nport = 1\n");
     assert!(set(&table(), &file, "daemon.port", "x").is_err());
     assert!(set(&table(), &file, "daemon.colour", "x").is_err());
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "[daemon]\nport = 1\n");
+    assert_eq!(std::fs::read_to_string(&*file).unwrap(), "[daemon]\nport = 1\n");
 }
 
 #[test]
@@ -106,7 +123,8 @@ fn the_environment_wins_over_the_file_and_our_name_over_others() {
 
 #[test]
 fn a_missing_file_means_the_defaults_and_an_unreadable_one_is_an_error() {
-    let missing = file("missing", "").with_file_name("none.toml");
+    let present = file("missing", "");
+    let missing = present.with_file_name("none.toml");
     assert_eq!(load(&table(), &missing, &nothing).unwrap().integer("daemon.port"), 8765);
     let folder = missing.parent().unwrap();
     let error = load(&table(), folder, &nothing).unwrap_err();
@@ -149,7 +167,7 @@ fn a_written_setting_has_the_type_of_its_kind() {
     let written = |table: &Table, name: &str, value: &str| {
         let file = file(&format!("type-{name}-{value}"), "");
         set(table, &file, name, value).unwrap();
-        std::fs::read_to_string(&file).unwrap()
+        std::fs::read_to_string(&*file).unwrap()
     };
     assert_eq!(written(&table(), "daemon.http", "80"), "[daemon]\nhttp = 80\n");
     assert_eq!(written(&table(), "daemon.idle", "7d"), "[daemon]\nidle = \"7d\"\n");
@@ -171,10 +189,10 @@ fn a_change_of_the_file_is_noticed_and_judged() {
     let file = file("taken", "[daemon]\nport = 1\n");
     let taken = LoadedFile::from(&file);
     assert_eq!(taken.outdated(&table()), None);
-    std::fs::write(&file, "[daemon]\nport = 2\n").unwrap();
+    std::fs::write(&*file, "[daemon]\nport = 2\n").unwrap();
     assert!(taken.outdated(&table()).unwrap().ends_with("was changed since the daemon started"));
-    std::fs::write(&file, "[daemon]\nport = \"x\"\n").unwrap();
+    std::fs::write(&*file, "[daemon]\nport = \"x\"\n").unwrap();
     assert!(taken.outdated(&table()).unwrap().contains("line 2"));
-    std::fs::write(&file, "[daemon]\nport = 1\n").unwrap();
+    std::fs::write(&*file, "[daemon]\nport = 1\n").unwrap();
     assert_eq!(taken.outdated(&table()), None);
 }
