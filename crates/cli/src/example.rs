@@ -27,7 +27,7 @@ fn own_line(op: &Operation, params: &Value, name: &Name) -> Option<String> {
     for (name, value) in params.as_object()? {
         let param = known.iter().find(|param| param.path() == *name)?;
         match param.position.and_then(|position| positions.get_mut(position)) {
-            Some(place) => *place = Some(by_position(&param.kind, value)?),
+            Some(place) => *place = Some(by_position(param, value)?),
             None => flags.push_str(&format!(" {}", by_flags(&known, param, value)?)),
         }
     }
@@ -54,10 +54,14 @@ fn by_flags(known: &[Param], param: &Param, value: &Value) -> Option<String> {
     flags.map(|flags| flags.join(" ")).or_else(|| by_flag(param, value))
 }
 
-fn by_position(kind: &ParamKind, value: &Value) -> Option<String> {
-    let text = text_of(kind, value)?;
+fn by_position(param: &Param, value: &Value) -> Option<String> {
     // A leading dash would be read as a flag, and a dash alone as stdin.
-    if text.starts_with('-') { None } else { Some(quoted(&text)) }
+    let word = |text: String| if text.starts_with('-') { None } else { Some(quoted(&text)) };
+    if let (true, ParamKind::List(item), Value::Array(values)) = (param.rest, &param.kind, value) {
+        let words = values.iter().map(|value| word(text_of(item, value)?));
+        return Some(words.collect::<Option<Vec<String>>>()?.join(" "));
+    }
+    word(text_of(&param.kind, value)?)
 }
 
 fn by_flag(param: &Param, value: &Value) -> Option<String> {

@@ -48,7 +48,7 @@ pub(crate) struct Param {
     pub(crate) position: Option<usize>,
     /// Its flag as typed, if that is an alias.
     pub(crate) typed: Option<String>,
-    /// Whether it takes all remaining words of the line, joined by spaces.
+    /// Whether it takes all remaining words of the line: joined by spaces, or each as an item.
     pub(crate) rest: bool,
     /// Whether its JSON is in a file that the line names.
     pub(crate) from_file: bool,
@@ -70,6 +70,7 @@ impl Param {
             if param.from_file {
                 param.kind = ParamKind::Object;
             }
+            param.required &= shape.defaults.iter().all(|(name, _)| *name != param.name);
             param.spread(shape, &mut params);
         }
         params
@@ -126,6 +127,10 @@ impl Param {
     }
 
     fn list(&self, item: &ParamKind, texts: &[String]) -> Result<Value, OpError> {
+        // A word of its own may have commas, as the name of a file does.
+        if self.rest {
+            return texts.iter().map(|text| self.scalar(item, text)).collect();
+        }
         let items = texts.iter().flat_map(|text| split_list(text)).filter(|text| !text.is_empty());
         items.map(|text| self.scalar(item, text)).collect()
     }

@@ -176,6 +176,11 @@ impl LineParts<'_> {
         let known = Param::all(op);
         let words = LineWords::new(self.table, &known);
         let (mut params, labels) = self.params(op, known, stdin)?;
+        let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
+        for switch in op.info.cli.switches.iter().filter(|switch| flag(switch.flag)) {
+            let value = serde_json::from_str(switch.json).unwrap_or_default();
+            params.insert(switch.param.to_owned(), value);
+        }
         let own = op.info.cli.defaults.iter().filter(|_| self.name.is_full());
         for (param, json) in own {
             let value = || serde_json::from_str(json).unwrap_or_default();
@@ -186,7 +191,6 @@ impl LineParts<'_> {
             let value = || serde_json::from_str(default.json).unwrap_or_default();
             params.entry(default.param).or_insert_with(value);
         }
-        let flag = |id: &str| self.matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
         let (ids, full) = (flag(IDS), flag(FULL));
         let params = Value::Object(params);
         let columns = self.matches.try_get_many::<String>(COLUMNS).ok().flatten();

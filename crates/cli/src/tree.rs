@@ -284,7 +284,19 @@ fn shape(command: Command, op: &Operation) -> Command {
         .long_about(format!("{}\n\n{}", info.summary, info.doc))
         .visible_aliases(info.cli.aliases)
         .args(args)
+        .args(switches(op))
         .args(of_list(op))
+}
+
+/// The flags that set a parameter to one value.
+fn switches(op: &Operation) -> impl Iterator<Item = Arg> {
+    op.info.cli.switches.iter().map(|switch| {
+        Arg::new(switch.flag)
+            .long(switch.flag)
+            .action(ArgAction::SetTrue)
+            .conflicts_with(Param::id_of("", switch.param))
+            .help(switch.doc)
+    })
 }
 
 /// The flags of a command whose result is a list.

@@ -36,7 +36,9 @@ pub use cx::{CallStore, Cx};
 pub use feed::{Feed, FeedParams};
 pub use job::{ProgressWatcher, RunningJob};
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};
-pub use op::{Access, CliShape, Document, Example, Flattened, Listed, Op, OpInfo, Operation};
+pub use op::{
+    Access, CliShape, Document, Example, FlagSwitch, Flattened, Listed, Op, OpInfo, Operation,
+};
 pub use plugin::{End, Plugin};
 pub use pretty::Pretty;
 pub use rest::{RestEndpoint, RestMethod, RestName, RestPath, RestRoute, RestTable};

@@ -41,7 +41,7 @@ pub struct CliShape {
     pub aliases: &'static [&'static str],
     /// Parameters given by position, in order; all others are flags.
     pub positional: &'static [&'static str],
-    /// Whether the last of them takes all further words, joined by spaces.
+    /// Whether the last of them takes all further words: joined by spaces, or each as an item of a list.
     pub rest: bool,
     /// The positional parameter whose JSON is in a file that the line names.
     pub file: Option<&'static str>,
@@ -52,6 +52,8 @@ pub struct CliShape {
     pub defaults: &'static [(&'static str, &'static str)],
     /// Further names of flags: a parameter, and the flag without its dashes.
     pub flag_aliases: &'static [(&'static str, &'static str)],
+    /// Flags without a value that set a parameter.
+    pub switches: &'static [FlagSwitch],
     /// Text for people; without it they get the JSON of the result in a readable form.
     pub pretty: Option<PrettyText>,
     /// Whether the text for people has stored text line by line: a terminal shows it unwrapped, so that it can be
@@ -86,6 +88,7 @@ impl CliShape {
         flatten: &[],
         defaults: &[],
         flag_aliases: &[],
+        switches: &[],
         pretty: None,
         verbatim: false,
         accent: None,
@@ -97,6 +100,17 @@ impl CliShape {
         refusal: None,
         starts_daemon: false,
     };
+}
+
+/// A flag that sets a parameter to one value: `--merge` is `--mode merge`.
+#[derive(Clone, Copy, Debug)]
+pub struct FlagSwitch {
+    /// The flag without its dashes.
+    pub flag: &'static str,
+    pub param: &'static str,
+    /// The value, as JSON.
+    pub json: &'static str,
+    pub doc: &'static str,
 }
 
 /// An object parameter whose members are flags of their own.

@@ -64,11 +64,7 @@ impl Op for GetRelevantContext {
     fn run(&self, cx: &Cx<'_>, params: GetContextParams) -> Result<GetContextOutput, OpError> {
         let GetContextParams { set_name, session_id } = params;
         set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
-        let named = target::named(cx, session_id)?;
-        let session_id = match named {
-            Some(name) => name,
-            None => target::latest(cx)?.session_id,
-        };
+        let session_id = target::name(cx, session_id)?;
         let known = cx.store.read(|rx| match sessions::id_of(rx, &session_id)? {
             Some(id) => stored::of_session(rx, id),
             None => Ok(ContextSets::default()),
@@ -112,4 +108,4 @@ fn as_text(context: &Value) -> String {
 }
 
 /// The text for an empty context.
-const EMPTY: &str = "No context stored for this session";
+pub(crate) const EMPTY: &str = "No context stored for this session";

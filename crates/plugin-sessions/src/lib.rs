@@ -5,13 +5,19 @@
 //! text for a session that goes on) and `feed` (changes for subscribers).
 
 mod change;
+mod clear;
+mod copy;
+mod env_hint;
 mod feed;
 mod get;
+mod inherit;
 mod observe;
 mod paths;
 mod resume;
+mod resume_text;
 mod session;
 mod set;
+mod suggest;
 mod target;
 mod update;
 
@@ -20,7 +26,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use contract::{Candidate, Config, Feed, Moment, Occasion, OpError, Operation, Plugin};
+use contract::{
+    Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Tier,
+};
 use model::hook::Source;
 use place::Captured;
 use store::Tx;
@@ -29,6 +37,9 @@ use store::Tx;
 const INSTRUCTIONS: &str = "\
 Call set_relevant_context when a file, endpoint or port becomes central to the task, and before you finish: a resumed \
 session gets it back.";
+
+/// Callers of the operations that only the command line and programs need.
+const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
 
 /// The sessions plugin.
 pub struct Sessions;
@@ -42,6 +53,11 @@ impl Plugin for Sessions {
         vec![
             Operation::new(set::SetRelevantContext),
             Operation::new(get::GetRelevantContext),
+            Operation::new(clear::ClearContext),
+            Operation::new(suggest::SuggestContext),
+            Operation::new(copy::CopyContext),
+            Operation::new(env_hint::SetEnvHint),
+            Operation::new(resume_text::ResumeText),
             Operation::new(session::GetSession),
             Operation::new(update::UpdateSession),
             Operation::new(observe::ObserveSession),
@@ -56,7 +72,12 @@ impl Plugin for Sessions {
         &[("context", "Name the files, endpoints and ports that matter to a session")]
     }
 
-    fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
+    fn config(&self) -> &'static [ConfigKey] {
+        inherit::CONFIG
+    }
+
+    fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, config: &Config) -> Result<(), OpError> {
+        inherit::capture(tx, seen, config)?;
         observe::capture(tx, seen)
     }
 

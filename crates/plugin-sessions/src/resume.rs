@@ -16,7 +16,7 @@ const HEADER: [&str; 3] = [
     "Re-run any environment setup commands before proceeding.",
 ];
 /// The last line of the block.
-const END: &str = "---";
+pub(crate) const END: &str = "---";
 
 /// The block or the section, for a session that resumes or lost its context.
 pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

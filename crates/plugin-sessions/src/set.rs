@@ -1,7 +1,7 @@
 //! `set_relevant_context`: declares what matters to a session.
 
 use contract::pretty::pretty;
-use contract::{Access, CallerSession, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::{Access, CallerSession, CliShape, Cx, Example, FlagSwitch, Op, OpInfo, Pretty};
 use model::OpError;
 use model::context::{ContextMode, ContextSets};
 use model::event::Event;
@@ -63,7 +63,14 @@ impl Op for SetRelevantContext {
             path: &["context", "set"],
             positional: &["setName", "items"],
             rest: true,
+            defaults: &[("items", "[]")],
             flag_aliases: &[("session_id", "session")],
+            switches: &[FlagSwitch {
+                flag: "merge",
+                param: "mode",
+                json: r#""merge""#,
+                doc: "Add the items to the set",
+            }],
             pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
@@ -88,10 +95,7 @@ impl Op for SetRelevantContext {
         let SetContextParams { set_name, items, mode, session_id } = params;
         let change = SetChange { set_name, items, mode };
         change.check()?;
-        let name = match target::named(cx, session_id)? {
-            Some(name) => name,
-            None => target::latest(cx)?.session_id,
-        };
+        let name = target::name(cx, session_id)?;
         let write = ContextWrite::new(cx, name);
         cx.store.write(move |tx| {
             let (session, before) = write.read(tx)?;
@@ -150,18 +154,29 @@ impl ContextWrite {
         if sets == before {
             return Ok(());
         }
-        let mut data = json!({ "context": sets });
-        if let Some(name) = set_name {
-            data["setName"] = name.into();
-        }
-        let version = tx.note(Event {
-            reason: Some("changed"),
-            project: Some(session.project_id),
-            data,
-            ..Event::new(CHANGED, format!("session://{}", session.session_id))
-        })?;
+        let of = (session.project_id, session.session_id.as_str());
+        let version = publish(tx, of, sets, set_name)?;
         stored::replace(tx, session.id, sets, (self.now, self.added_by), version)
     }
+}
+
+/// Publishes the sets of a session after COMMIT. Returns the number of the event.
+pub(crate) fn publish(
+    tx: &Tx<'_>,
+    (project, session): (i64, &str),
+    sets: &ContextSets,
+    set_name: Option<&str>,
+) -> Result<u64, OpError> {
+    let mut data = json!({ "context": sets });
+    if let Some(name) = set_name {
+        data["setName"] = name.into();
+    }
+    tx.note(Event {
+        reason: Some("changed"),
+        project: Some(project),
+        data,
+        ..Event::new(CHANGED, format!("session://{session}"))
+    })
 }
 
 impl Pretty for SetRelevantContext {

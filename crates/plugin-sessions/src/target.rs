@@ -7,8 +7,13 @@ use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter};
 
-/// Checks the id of a session.
+/// Checks the id of a session in the parameter `session_id`.
 pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
+    check_id_in("session_id", id)
+}
+
+/// Checks the id of a session in this parameter.
+pub(crate) fn check_id_in(param: &str, id: &str) -> Result<(), OpError> {
     let max = limits::SESSION_ID_BYTES_MAX;
     let message = match id {
         "" => "the id of the session is empty".to_owned(),
@@ -19,12 +24,27 @@ pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
         }
         _ => return Ok(()),
     };
-    Err(OpError::invalid("session_id", message)
-        .hint("`rekindle sessions` lists the ids of sessions."))
+    Err(OpError::invalid(param, message).hint("`rekindle sessions` lists the ids of sessions."))
+}
+
+/// The id of the session that a call is about. It may be new.
+pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
+    match named(cx, given)? {
+        Some(name) => Ok(name),
+        None => Ok(latest(cx)?.session_id),
+    }
+}
+
+/// The session that a call is about; an error if it is not known. The first characters of its id are enough.
+pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpError> {
+    match named(cx, given)? {
+        Some(name) => cx.store.read(|rx| sessions::find(rx, &name)),
+        None => latest(cx),
+    }
 }
 
 /// The id of the session that a call names itself, or else its caller; none if neither does.
-pub(crate) fn named(cx: &Cx<'_>, given: Option<String>) -> Result<Option<String>, OpError> {
+fn named(cx: &Cx<'_>, given: Option<String>) -> Result<Option<String>, OpError> {
     let id = given.or_else(|| cx.caller.session.clone());
     let id = id.map(|id| id.strip_prefix("session://").map_or(id.clone(), str::to_owned));
     id.iter().try_for_each(|id| check_id(id))?;
@@ -32,7 +52,7 @@ pub(crate) fn named(cx: &Cx<'_>, given: Option<String>) -> Result<Option<String>
 }
 
 /// The session that was active last in the caller's project, else anywhere.
-pub(crate) fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
+fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
     let question = cx.caller.projects(Wanted::Here);
     let found = cx.store.read(|rx| {
         let here = match cx.caller.situation.cwd {

@@ -85,7 +85,7 @@ impl Op for UpdateSession {
                 .hint("Give at least one of `name`, `env_hint`, `context` and `set_context`."));
         }
         let name = name.map(|name| short("name", name, limits::SESSION_LABEL_CHARS_MAX));
-        let env_hint = env_hint.map(|hint| short("env_hint", hint, limits::ENV_HINT_CHARS_MAX));
+        let env_hint = env_hint.map(checked_hint);
         let (name, env_hint) = (name.transpose()?, env_hint.transpose()?);
         let whole = context.map(checked).transpose()?;
         set_context.iter().try_for_each(SetChange::check)?;
@@ -127,6 +127,11 @@ impl Op for UpdateSession {
             Ok(UpdateSessionOutput { success: true, dropped, warning })
         })
     }
+}
+
+/// An environment hint, trimmed and within its limit.
+pub(crate) fn checked_hint(hint: String) -> Result<String, OpError> {
+    short("env_hint", hint, limits::ENV_HINT_CHARS_MAX)
 }
 
 /// A text of a user, trimmed and within its limit.

@@ -242,6 +242,31 @@ fn touching(rx: &Rx<'_>, session: i64) -> Result<Option<Touches>, OpError> {
     rx.sql(|db| db.prepare_cached(TOUCHING)?.query_row([session], read).optional())
 }
 
+/// A file that a session used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedFile {
+    pub path: String,
+    /// How often it was read or changed.
+    pub count: u64,
+    /// How many of these are changes.
+    pub edits: u64,
+}
+
+/// Sorts the files of one session only.
+pub(crate) const USED: &str = "SELECT f.path, sum(o.count) AS uses, \
+     sum(CASE WHEN o.kind = 'file_read' THEN 0 ELSE o.count END) AS edits, max(o.at) AS last \
+     FROM observations o JOIN paths f ON f.id = o.file WHERE o.session = ?1 AND o.failed = 0 \
+     AND o.kind IN ('file_read', 'file_edit', 'file_write') \
+     GROUP BY f.path ORDER BY uses DESC, edits DESC, last DESC, f.path";
+
+/// The files that a session read or changed, the most used first.
+pub fn files_of_session(rx: &Rx<'_>, session: i64) -> Result<Vec<UsedFile>, OpError> {
+    let read = |row: &Row<'_>| {
+        Ok(UsedFile { path: row.cell(0)?, count: row.cell(1)?, edits: row.cell(2)? })
+    };
+    rx.sql(|db| db.prepare_cached(USED)?.query_map([session], read)?.collect())
+}
+
 pub(crate) const ABOUT: &str = "SELECT EXISTS (SELECT 1 FROM observations \
      WHERE file = ?1 AND project IN (SELECT value FROM json_each(?2)))";
 

@@ -9,8 +9,12 @@ const SESSION: &str = "5e55105e-0000-4000-8000-000000000001";
 
 /// Starts the session in `/srv/shop`, as the agent reports it. Returns the text for the agent.
 fn starts(home: &Home, source: &str) -> String {
+    starts_as(home, SESSION, source)
+}
+
+fn starts_as(home: &Home, session: &str, source: &str) -> String {
     let payload = json!({
-        "session_id": SESSION,
+        "session_id": session,
         "cwd": "/srv/shop",
         "hook_event_name": "SessionStart",
         "source": source,
@@ -52,6 +56,118 @@ fn sets_of_a_user_are_read_by_an_agent_and_survive_the_daemon() {
     assert_eq!(done["structuredContent"]["session_id"], SESSION);
     let shown = home.run(&["context", "get", "--session", SESSION]).ok();
     assert_eq!(shown, "files:\n  /srv/shop/cart.md\n  /srv/shop/tax.md\nports:\n  8080\n");
+}
+
+/// @context_commands
+#[test]
+fn the_command_line_adds_clears_and_previews_without_an_id() {
+    let home = home();
+    starts(&home, "startup");
+    let run = |args: &[&str]| home.run(&[&["context"], args].concat());
+    assert_eq!(run(&["set", "notes", "a, b", "c,d"]).ok(), "✔ Set notes: 2 items\n");
+    assert_eq!(run(&["set", "ports", "80"]).ok(), "✔ Set ports: 1 items\n");
+    assert_eq!(run(&["set", "ports", "81", "--merge"]).ok(), "✔ Merged ports: 2 items\n");
+    assert_eq!(run(&["get"]).ok(), "notes:\n  a, b\n  c,d\nports:\n  80\n  81\n");
+    let hint = run(&["env", "source .env", "&&", "make db", "--session", "5e55105e"]).ok();
+    assert_eq!(hint, "✔ Environment hint: source .env && make db\n");
+    let block = run(&["resume"]).ok();
+    assert!(block.starts_with("[SESSION RESUMED]\n"), "{block}");
+    let end = "Session directory: /srv/shop\nEnvironment hint: source .env && make db\n\n\
+               notes: a, b, c,d\n\nports: 80, 81\n---\n";
+    assert!(block.ends_with(end), "{block}");
+    assert_eq!(run(&["set", "notes"]).ok(), "✔ Cleared notes\n");
+    assert_eq!(run(&["clear", "ports"]).ok(), "✔ Cleared ports\n");
+    assert_eq!(run(&["get"]).ok(), "No context stored for this session\n");
+    run(&["set", "x", "1"]).ok();
+    run(&["set", "y", "2"]).ok();
+    assert_eq!(run(&["clear", "--all"]).ok(), "✔ Cleared x, y\n");
+    assert_eq!(run(&["env", ""]).ok(), "✔ Removed the environment hint\n");
+    for wrong in [&["clear"][..], &["clear", "x", "--all"], &["env", "password=hunter22"]] {
+        assert_eq!(run(wrong).code, 1, "{wrong:?}");
+    }
+    assert_eq!(run(&["clear", "--all", "--session", "unknown-1"]).code, 1);
+}
+
+/// @context_suggest
+#[test]
+fn suggested_files_are_the_most_used_that_exist_and_are_not_declared() {
+    let home = home();
+    let _daemon = home.daemon();
+    let root = home.write("shop/a.rs", "a").parent().unwrap().to_owned();
+    for name in ["b.rs", "c.rs", "Cargo.lock", "target/debug/x.d"] {
+        home.write(&format!("shop/{name}"), "x");
+    }
+    let uses = |tool: &str, name: &str| {
+        let path = root.join(name);
+        let payload = json!({
+            "session_id": SESSION, "cwd": root, "hook_event_name": "PostToolUse",
+            "tool_name": tool, "tool_use_id": format!("toolu_{name}_{tool}"),
+            "tool_input": { "file_path": path, "old_string": "x", "new_string": name },
+            "tool_response": { "filePath": path },
+        });
+        home.run_with(&["hook", "PostToolUse"], payload.to_string().as_bytes()).ok();
+    };
+    for name in ["b.rs", "c.rs", "a.rs", "Cargo.lock", "target/debug/x.d", "gone.rs"] {
+        uses("Read", name);
+        uses("Edit", name);
+    }
+    uses("Write", "b.rs");
+    let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    set(&home, "files", &[&path("a.rs")]);
+    let found = home.call("suggest_context", &json!({ "session_id": SESSION }));
+    let expected = json!([
+        { "path": path("b.rs"), "count": 3, "edits": 2 },
+        { "path": path("c.rs"), "count": 2, "edits": 1 },
+    ]);
+    assert_eq!(found["files"], expected, "{found}");
+    let shown = home.run(&["context", "suggest", "--session", SESSION]).ok();
+    assert!(shown.starts_with(&format!("3×  {}  (2 edits)\n", path("b.rs"))), "{shown}");
+}
+
+/// @context_copy
+#[test]
+fn copied_sets_are_added_behind_the_sessions_own_items() {
+    let home = home();
+    let _daemon = home.daemon();
+    set(&home, "ports", &["80", "81"]);
+    set(&home, "notes", &["x"]);
+    home.run(&["context", "set", "ports", "81", "82", "--session", "other"]).ok();
+    let copied = home.run(&["context", "copy", SESSION, "--session", "other"]).ok();
+    assert_eq!(copied, "✔ Copied 2 items\n");
+    let shown = home.run(&["context", "get", "--session", "other"]).ok();
+    assert_eq!(shown, "ports:\n  81\n  82\n  80\nnotes:\n  x\n");
+    for wrong in [SESSION, "nobody-knows", ".."] {
+        let run = home.run(&["context", "copy", wrong, "--session", SESSION]);
+        assert_eq!(run.code, 1, "{wrong}");
+    }
+}
+
+/// @context_inherited
+#[test]
+fn a_fork_has_the_sets_of_its_parent_and_another_session_only_if_the_setting_says_so() {
+    let home = home();
+    let daemon = home.daemon();
+    starts(&home, "startup");
+    set(&home, "ports", &["80"]);
+    let sets = |session: &str| {
+        home.call("get_relevant_context", &json!({ "session_id": session }))["context"].clone()
+    };
+    starts_as(&home, "plain", "startup");
+    assert_eq!(sets("plain"), json!({}));
+    set(&home, "ports", &["80", "81"]);
+    starts_as(&home, "fork", "fork");
+    assert_eq!(sets("fork"), json!({ "ports": ["80", "81"] }));
+    // The copy is its own.
+    home.run(&["context", "clear", "--all", "--session", "fork"]).ok();
+    assert_eq!(sets(SESSION), json!({ "ports": ["80", "81"] }));
+    set(&home, "ports", &["82"]);
+    home.run(&["config", "set", "context.carry_over", "true"]).ok();
+    home.run(&["stop"]).ok();
+    drop(daemon);
+    starts_as(&home, "carried", "startup");
+    assert_eq!(sets("carried"), json!({ "ports": ["82"] }));
+    starts_as(&home, "carried", "resume");
+    assert_eq!(sets("carried"), json!({ "ports": ["82"] }));
 }
 
 /// @resume_block

@@ -6,10 +6,13 @@ use contract::pretty::pretty;
 use contract::{BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo, Pretty};
 use model::OpError;
 use model::hook::Source;
+use place::PlaceSource as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::sessions;
 
 use super::BuiltinState;
+use crate::tell::situation;
 
 /// The setting of the observations plugin that turns on blocks at prompts.
 const AT_PROMPTS: &str = "briefing.at_prompts";
@@ -43,6 +46,9 @@ pub(super) struct BriefingParams {
     /// The text of the prompt, for `prompt`.
     #[serde(default)]
     prompt: Option<String>,
+    /// The session that the text is for, if it is one that goes on.
+    #[serde(default)]
+    session_id: Option<String>,
     /// The format of the text; `nmem` is that of its specification.
     #[serde(default)]
     form: BriefingForm,
@@ -88,7 +94,12 @@ impl Op for Briefing {
         doc: "The text that a session gets when it starts, for the project of the current directory. \
               Nothing is recorded.",
         toolset: "memory",
-        cli: CliShape { path: &["briefing"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
+        cli: CliShape {
+            path: &["briefing"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
         examples: &[Example {
             title: "What would a new session be told?",
             before: &[],
@@ -101,6 +112,14 @@ impl Op for Briefing {
 
     fn run(&self, cx: &Cx<'_>, params: BriefingParams) -> Result<BriefingOutput, OpError> {
         let inner = self.0.inner()?;
+        let find = |id: &String| cx.store.read(|rx| sessions::find(rx, id));
+        let session = params.session_id.as_ref().map(find).transpose()?;
+        let root = session.as_ref().and_then(|session| session.root.as_deref());
+        let of_session = root.map(|root| (situation(Some(root)), inner.places.at(Some(root))));
+        let (situation, place) = match &of_session {
+            Some((situation, place)) => (situation, place),
+            None => (&cx.caller.situation, cx.caller.place()),
+        };
         let moment = Moment {
             occasion: match params.moment {
                 For::Startup => Occasion::SessionStart(Source::Startup),
@@ -108,11 +127,11 @@ impl Op for Briefing {
                 For::Compact => Occasion::SessionStart(Source::Compact),
                 For::Prompt => Occasion::Prompt(params.prompt.as_deref().unwrap_or_default()),
             },
-            session: None,
+            session: session.as_ref().map(|session| session.session_id.as_str()),
             project: params.project.as_deref(),
             form: params.form,
-            situation: &cx.caller.situation,
-            place: cx.caller.place(),
+            situation,
+            place,
             now: cx.now,
             config: cx.config,
             store: cx.store.whole(),

@@ -1,0 +1,100 @@
+//! `clear_context`: removes one set of a session, or all of them.
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::OpError;
+use model::context::{self, ContextMode, ContextSets};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::change::SetChange;
+use crate::set::ContextWrite;
+use crate::{BY_PEOPLE, get, target};
+
+pub(crate) struct ClearContext;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClearContextParams {
+    /// The set to remove.
+    #[serde(default, rename = "setName")]
+    set_name: Option<String>,
+    /// Remove all sets.
+    #[serde(default)]
+    all: bool,
+    /// The session; yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ClearContextOutput {
+    /// The change, in one sentence.
+    message: String,
+    session_id: String,
+    /// The sets that are left.
+    context: ContextSets,
+}
+
+impl Op for ClearContext {
+    const INFO: OpInfo = OpInfo {
+        name: "clear_context",
+        summary: "Remove a set of a session's context, or all",
+        doc: "Either `setName` or `all`. A set that does not exist is no error.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: BY_PEOPLE,
+        toolset: "sessions",
+        cli: CliShape {
+            path: &["context", "clear"],
+            positional: &["setName"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "The ports are not in use any more",
+            before: &[(
+                "set_relevant_context",
+                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
+            )],
+            params: r#"{"setName":"ports","session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = ClearContextParams;
+    type Output = ClearContextOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: ClearContextParams) -> Result<ClearContextOutput, OpError> {
+        let ClearContextParams { set_name, all, session_id } = params;
+        set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
+        if all == set_name.is_some() {
+            return Err(OpError::invalid("setName", "one set or all of them: which?")
+                .hint("Give the name of a set, or `all`; `rekindle context get` lists the sets."));
+        }
+        let write = ContextWrite::new(cx, target::known(cx, session_id)?.session_id);
+        cx.store.write(move |tx| {
+            let (session, before) = write.read(tx)?;
+            let names: Vec<String> = match &set_name {
+                Some(name) => vec![name.clone()],
+                None => before.iter().map(|(name, _)| name.to_owned()).collect(),
+            };
+            let mut sets = before.clone();
+            for set_name in names.iter().cloned() {
+                let change = SetChange { set_name, items: Vec::new(), mode: ContextMode::Replace };
+                change.apply(&mut sets, &write.directories, None)?;
+            }
+            write.store(tx, &session, (&before, &sets), set_name.as_deref())?;
+            let message = match names.is_empty() {
+                true => get::EMPTY.to_owned(),
+                false => format!("Cleared {}", names.join(", ")),
+            };
+            Ok(ClearContextOutput { message, session_id: session.session_id, context: sets })
+        })
+    }
+}
+
+impl Pretty for ClearContext {
+    fn pretty(_: &ClearContextParams, output: &ClearContextOutput, _: usize) -> String {
+        format!("✔ {}", text::one_line(&output.message, usize::MAX))
+    }
+}

@@ -1,0 +1,82 @@
+//! `set_env_hint`: the commands that prepare a shell for the work of a session.
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::OpError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::session_details;
+
+use crate::set::ContextWrite;
+use crate::update::checked_hint;
+use crate::{BY_PEOPLE, target};
+
+pub(crate) struct SetEnvHint;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetEnvHintParams {
+    /// The commands, up to 1,024 characters; empty removes the hint.
+    env_hint: String,
+    /// The session; yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SetEnvHintOutput {
+    session_id: String,
+    /// The hint as stored; empty if there is none.
+    env_hint: String,
+}
+
+impl Op for SetEnvHint {
+    const INFO: OpInfo = OpInfo {
+        name: "set_env_hint",
+        summary: "Say how to prepare a shell for a session's work",
+        doc: "A resumed session gets it with its context. Programs can use `update_session`, too.",
+        access: Access::Write { destructive: false, idempotent: true },
+        tiers: BY_PEOPLE,
+        toolset: "sessions",
+        cli: CliShape {
+            path: &["context", "env"],
+            positional: &["env_hint"],
+            rest: true,
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "A file with variables",
+            before: &[(
+                "set_relevant_context",
+                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
+            )],
+            params: r#"{"env_hint":"source .env","session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = SetEnvHintParams;
+    type Output = SetEnvHintOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: SetEnvHintParams) -> Result<SetEnvHintOutput, OpError> {
+        let env_hint = checked_hint(params.env_hint)?;
+        let write = ContextWrite::new(cx, target::known(cx, params.session_id)?.session_id);
+        cx.store.write(move |tx| {
+            let (session, _) = write.read(tx)?;
+            let mut details = session_details::of_session(tx, session.id)?;
+            details.env_hint = Some(env_hint.clone()).filter(|hint| !hint.is_empty());
+            session_details::put(tx, session.id, &details)?;
+            Ok(SetEnvHintOutput { session_id: session.session_id, env_hint: env_hint.clone() })
+        })
+    }
+}
+
+impl Pretty for SetEnvHint {
+    fn pretty(_: &SetEnvHintParams, output: &SetEnvHintOutput, _: usize) -> String {
+        match output.env_hint.as_str() {
+            "" => "✔ Removed the environment hint".to_owned(),
+            hint => format!("✔ Environment hint: {}", text::one_line(hint, usize::MAX)),
+        }
+    }
+}
