@@ -156,6 +156,15 @@ impl<'a> CallStore<'a> {
         self.store
     }
 
+    /// Rewrites the file, so that deleted and replaced texts can no longer be read in it.
+    pub fn leave_no_trace(&self) -> Result<(), OpError> {
+        self.store.compact().map_err(|error| {
+            let message =
+                format!("it is gone, but traces may be left in the file: {}", error.message);
+            OpError { message, ..error }.hint("`rekindle maintain` rewrites the file.")
+        })
+    }
+
     /// The stored answer, if this call is a repeat. For dispatch only, not for handlers.
     pub fn take_repeated(&self) -> Option<String> {
         self.repeated.take()

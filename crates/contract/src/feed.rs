@@ -24,6 +24,11 @@ pub trait Feed: Send + Sync {
         Ok(None)
     }
 
+    /// The events that every client of `/ws` gets without a subscription.
+    fn for_everyone(&self) -> Option<EventFilter> {
+        None
+    }
+
     /// The parameters of the notification of an event.
     fn message(&self, event: &Published) -> Value;
 }

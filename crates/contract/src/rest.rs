@@ -45,12 +45,16 @@ pub struct RestRoute {
     pub query: &'static [RestName],
     /// Members of the JSON object in the body.
     pub body: &'static [RestName],
+    /// Parameters, as JSON, that a request does not set.
+    pub defaults: &'static [(&'static str, &'static str)],
+    /// Gives the result the form of this path; none for the result as the operation has it.
+    pub answer: Option<fn(Value) -> Value>,
 }
 
 impl RestRoute {
     /// A route whose parameters are all in the path.
     pub const fn new(method: RestMethod, path: &'static str) -> RestRoute {
-        RestRoute { method, path, query: &[], body: &[] }
+        RestRoute { method, path, query: &[], body: &[], defaults: &[], answer: None }
     }
 
     #[must_use]
@@ -61,6 +65,16 @@ impl RestRoute {
     #[must_use]
     pub const fn body(self, body: &'static [RestName]) -> RestRoute {
         RestRoute { body, ..self }
+    }
+
+    #[must_use]
+    pub const fn defaults(self, defaults: &'static [(&'static str, &'static str)]) -> RestRoute {
+        RestRoute { defaults, ..self }
+    }
+
+    #[must_use]
+    pub const fn answer(self, answer: fn(Value) -> Value) -> RestRoute {
+        RestRoute { answer: Some(answer), ..self }
     }
 
     /// The route as data, for the reference.
@@ -97,10 +111,7 @@ fn matches(shape: &[PathSegment], path: &str) -> bool {
     let mut segments = path.split('/');
     let all = shape.iter().all(|part| match (part, segments.next()) {
         (PathSegment::Literal(text), Some(segment)) => *text == segment,
-        // Clients and proxies resolve `.` and `..`, so no id can be called that.
-        (PathSegment::Param, Some(segment)) => {
-            !matches!(decode(segment).as_deref(), Some("" | "." | ".."))
-        }
+        (PathSegment::Param, Some(_)) => true,
         (_, None) => false,
     });
     all && segments.next().is_none()
@@ -182,6 +193,10 @@ impl RestEndpoint {
         for (part, segment) in self.path.iter().zip(path.split('/')) {
             let Some((param, kind)) = part else { continue };
             let text = decode(segment).ok_or_else(|| not_encoded(param))?;
+            // Clients and proxies resolve `.` and `..`, so no id can be called that.
+            if matches!(text.as_str(), "" | "." | "..") {
+                return Err(OpError::invalid(param, format!("`{param}` is empty, `.` or `..`")));
+            }
             put(&mut params, param, kind.read(param, text)?);
         }
         let mut seen = Vec::new();
@@ -205,7 +220,19 @@ impl RestEndpoint {
                 None => return Err(self.unknown(&name, "body", self.route.body)),
             }
         }
+        for (param, value) in self.route.defaults {
+            let value = || serde_json::from_str(value).unwrap_or_default();
+            params.entry(*param).or_insert_with(value);
+        }
         Ok(Value::Object(params))
+    }
+
+    /// The result of the operation in the form of this path.
+    pub fn answer(&self, result: Value) -> Value {
+        match self.route.answer {
+            Some(form) => form(result),
+            None => result,
+        }
     }
 
     fn unknown(&self, name: &str, place: &str, known: &[RestName]) -> OpError {

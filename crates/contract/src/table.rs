@@ -129,6 +129,10 @@ impl Table {
         })
     }
 
+    pub fn feeds(&self) -> impl Iterator<Item = &Arc<dyn Feed>> {
+        self.feeds.values()
+    }
+
     /// The description of a group of commands.
     pub fn command_group(&self, word: &str) -> Option<&'static str> {
         self.groups.get(word).copied()

@@ -194,9 +194,9 @@ impl Op for Purge {
         });
         match &done {
             Ok(output) if output.is_nothing() => {}
-            Ok(_) => leave_no_trace(cx)?,
+            Ok(_) => cx.store.leave_no_trace()?,
             // A repeat of a call whose first run may not have come this far.
-            Err(_) => drop(leave_no_trace(cx)),
+            Err(_) => drop(cx.store.leave_no_trace()),
         }
         done.map(|output| output.with_files(cx, literal.as_deref(), spool))
     }
@@ -222,14 +222,6 @@ fn has_beginning(query: &Query) -> bool {
 pub(crate) fn copies_left(cx: &Cx<'_>, text: Option<&str>) -> Vec<String> {
     let copies = cx.store.whole().copies(text);
     copies.iter().map(|copy| copy.display().to_string()).collect()
-}
-
-/// Rewrites the file, so that deleted and replaced texts can no longer be read in it.
-pub(crate) fn leave_no_trace(cx: &Cx<'_>) -> Result<(), OpError> {
-    cx.store.whole().compact().map_err(|error| {
-        let message = format!("it is gone, but traces may be left in the file: {}", error.message);
-        OpError { message, ..error }.hint("`rekindle maintain` rewrites the file.")
-    })
 }
 
 impl PurgeParams {
@@ -284,7 +276,7 @@ impl PurgeParams {
             Wanted::Here | Wanted::All => None,
         };
         let session = match &self.session_id {
-            Some(given) => Some(sessions::find(rx, given)?.id),
+            Some(given) => Some(sessions::find_with_records(rx, given)?.id),
             None => None,
         };
         if let Some(kind) = self.obs_type {

@@ -16,7 +16,7 @@ use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json, redact_
 
 use crate::examples;
 use crate::maintain::turn;
-use crate::purge::{copies_left, leave_no_trace, told_copies};
+use crate::purge::{copies_left, told_copies};
 
 pub(crate) struct Scrub;
 
@@ -103,7 +103,7 @@ impl Op for Scrub {
             Ok(output.clone())
         })?;
         if changed {
-            leave_no_trace(cx)?;
+            cx.store.leave_no_trace()?;
         }
         Ok(output)
     }

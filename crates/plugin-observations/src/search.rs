@@ -395,7 +395,7 @@ impl SearchParams {
         now: i64,
     ) -> Result<Filter<'f>, OpError> {
         let session = match &self.session_id {
-            Some(given) => Some(sessions::find(rx, given)?.id),
+            Some(given) => Some(sessions::find_with_records(rx, given)?.id),
             None => None,
         };
         if let Some(kind) = self.obs_type {

@@ -1,10 +1,11 @@
-//! The feed of a session's context: `session/subscribe {session_id}` on `/ws`, and the same as server-sent events.
+//! The feed of a session's context: `session/subscribe {session_id}` on `/ws`, and the same as server-sent events. The
+//! feed of changes to the list of sessions, which every client of `/ws` gets.
 
 use contract::{Feed, FeedParams};
 use model::OpError;
-use model::event::{EventFilter, Published};
+use model::event::{Event, EventFilter, Published};
 use serde_json::{Value, json};
-use store::{Rx, context, sessions};
+use store::{Rx, Tx, context, session_details, sessions};
 
 use crate::target;
 
@@ -38,13 +39,81 @@ impl Feed for SessionFeed {
     }
 
     fn message(&self, event: &Published) -> Value {
-        let name = event.subject.strip_prefix("session://").unwrap_or(&event.subject);
         let mut data = json!({ "reason": event.reason, "context": event.data["context"] });
         if let Some(set) = event.data.get("setName") {
             data["setName"] = set.clone();
         }
-        frame(name, event.seq, data)
+        frame(named(event), event.seq, data)
     }
+}
+
+/// Changes to the list of sessions.
+pub(crate) struct SessionListFeed;
+
+/// The kind of the events about the list. Their subject is a session.
+const LIST_CHANGED: &str = "session/list_changed";
+
+/// Why the list of sessions changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ListChange {
+    Deleted,
+}
+
+impl ListChange {
+    fn word(self) -> &'static str {
+        match self {
+            ListChange::Deleted => "deleted",
+        }
+    }
+
+    /// Notes that the list changed because of this session, by the agent's own id.
+    pub(crate) fn note(self, tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
+        let count = session_details::count_unobserved(tx)?;
+        tx.note(Event {
+            reason: Some(self.word()),
+            data: json!({ "unobservedCount": count }),
+            ..Event::new(LIST_CHANGED, format!("session://{session}"))
+        })
+        .map(drop)
+    }
+}
+
+impl Feed for SessionListFeed {
+    fn name(&self) -> &'static str {
+        "sessions"
+    }
+
+    fn method(&self) -> &'static str {
+        LIST_CHANGED
+    }
+
+    fn filter(&self, params: &FeedParams, _: &Rx<'_>) -> Result<EventFilter, OpError> {
+        match params.keys().next() {
+            Some(name) => Err(OpError::invalid(name, format!("unknown parameter `{name}`"))),
+            None => Ok(list_filter()),
+        }
+    }
+
+    fn for_everyone(&self) -> Option<EventFilter> {
+        Some(list_filter())
+    }
+
+    fn message(&self, event: &Published) -> Value {
+        json!({
+            "reason": event.reason,
+            "sessionId": named(event),
+            "unobservedCount": event.data["unobservedCount"],
+        })
+    }
+}
+
+fn list_filter() -> EventFilter {
+    EventFilter { kind: Some(LIST_CHANGED.to_owned()), ..EventFilter::default() }
+}
+
+/// The session that an event is about.
+fn named(event: &Published) -> &str {
+    event.subject.strip_prefix("session://").unwrap_or(&event.subject)
 }
 
 fn frame(session: &str, version: u64, data: Value) -> Value {

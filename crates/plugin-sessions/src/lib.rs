@@ -7,6 +7,7 @@
 mod change;
 mod clear;
 mod copy;
+mod delete;
 mod env_hint;
 mod feed;
 mod get;
@@ -61,11 +62,12 @@ impl Plugin for Sessions {
             Operation::new(session::GetSession),
             Operation::new(update::UpdateSession),
             Operation::new(observe::ObserveSession),
+            Operation::new(delete::DeleteSession),
         ]
     }
 
     fn feeds(&self) -> Vec<Arc<dyn Feed>> {
-        vec![Arc::new(feed::SessionFeed)]
+        vec![Arc::new(feed::SessionFeed), Arc::new(feed::SessionListFeed)]
     }
 
     fn command_groups(&self) -> &'static [(&'static str, &'static str)] {

@@ -6,7 +6,9 @@ use model::hook::{Ends, Happening};
 use place::Captured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Tx, session_details, sessions};
+use store::{Tx, session_details};
+
+use crate::target;
 
 pub(crate) struct ObserveSession;
 
@@ -51,7 +53,7 @@ impl Op for ObserveSession {
     ) -> Result<ObserveSessionOutput, OpError> {
         let one = match params.session_id.as_str() {
             "*" => None,
-            id => Some(cx.store.read(|rx| sessions::find(rx, id))?.id),
+            id => Some(cx.store.read(|rx| target::find(rx, id))?.id),
         };
         let now = cx.now;
         cx.store.write(move |tx| {

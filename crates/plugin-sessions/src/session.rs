@@ -7,7 +7,9 @@ use model::{OpError, limits, time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::session_details::{self, SessionDetails};
-use store::{Rx, context, prompts, sessions};
+use store::{Rx, context, prompts};
+
+use crate::target;
 
 pub(crate) struct GetSession;
 
@@ -76,7 +78,7 @@ impl Op for GetSession {
 
     fn run(&self, cx: &Cx<'_>, params: GetSessionParams) -> Result<GetSessionOutput, OpError> {
         cx.store.read(|rx| {
-            let session = sessions::find(rx, &params.session_id)?;
+            let session = target::find(rx, &params.session_id)?;
             described(rx, session)
         })
     }

@@ -5,7 +5,7 @@ use contract::{Access, CallerSession, CliShape, Cx, Example, FlagSwitch, Op, OpI
 use model::OpError;
 use model::context::{ContextMode, ContextSets};
 use model::event::Event;
-use model::session::Session;
+use model::session::{Session, SessionState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -136,7 +136,12 @@ impl ContextWrite {
 
     /// The session, created if it is new, and its sets.
     pub(crate) fn read(&self, tx: &Tx<'_>) -> Result<(Session, ContextSets), OpError> {
+        let before = sessions::by_name(tx, &self.session.name)?;
         let seen = self.session.resolve(tx)?.ok_or_else(not_recorded)?;
+        // A declaration is no turn of the agent: the end of one will not follow.
+        if before.is_some_and(|before| before.state == SessionState::Idle) {
+            sessions::idle(tx, seen.id)?;
+        }
         let session = sessions::by_id(tx, seen.id)?;
         let session = session.ok_or_else(|| OpError::internal("the session is gone"))?;
         let sets = stored::of_session(tx, session.id)?;

@@ -2,7 +2,7 @@
 
 use contract::Cx;
 use model::session::Session;
-use model::{OpError, limits};
+use model::{Code, OpError, limits};
 use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter};
@@ -41,6 +41,16 @@ pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpErr
         Some(name) => cx.store.read(|rx| sessions::find(rx, &name)),
         None => latest(cx),
     }
+}
+
+/// The session with this id, or with an id that begins so.
+pub(crate) fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
+    check_id(given.strip_prefix("session://").unwrap_or(given))?;
+    sessions::find(rx, given).map_err(|error| match error.code {
+        // The message is a contract, and REST would append the hint to it.
+        Code::NotFound => OpError { hint: None, ..error },
+        _ => error,
+    })
 }
 
 /// The id of the session that a call names itself, or else its caller; none if neither does.

@@ -6,7 +6,6 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::session_details;
-use store::sessions;
 
 use crate::change::{self, SetChange, refuse_secret};
 use crate::session::REST_PATH;
@@ -77,7 +76,6 @@ impl Op for UpdateSession {
         params: UpdateSessionParams,
     ) -> Result<UpdateSessionOutput, OpError> {
         let UpdateSessionParams { session_id, name, env_hint, context, set_context } = params;
-        target::check_id(session_id.strip_prefix("session://").unwrap_or(&session_id))?;
         if [name.is_some(), env_hint.is_some(), context.is_some(), set_context.is_some()]
             == [false; 4]
         {
@@ -89,7 +87,7 @@ impl Op for UpdateSession {
         let (name, env_hint) = (name.transpose()?, env_hint.transpose()?);
         let whole = context.map(checked).transpose()?;
         set_context.iter().try_for_each(SetChange::check)?;
-        let session = cx.store.read(|rx| sessions::find(rx, &session_id))?;
+        let session = cx.store.read(|rx| target::find(rx, &session_id))?;
         let write = ContextWrite::new(cx, session.session_id);
         cx.store.write(move |tx| {
             let (session, before) = write.read(tx)?;

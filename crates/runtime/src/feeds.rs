@@ -30,6 +30,19 @@ impl Runtime {
         self.inner.bus.subscribe()
     }
 
+    /// A new client with the feeds that every client gets.
+    pub fn subscribe_with_feeds(&self) -> (Subscription, Vec<FeedSubscription>) {
+        let subscription = self.subscribe();
+        let mut all = Vec::new();
+        for feed in self.table().feeds() {
+            let Some(filter) = feed.for_everyone() else { continue };
+            let feed = FeedSubscription { feed: feed.clone(), params: FeedParams::new() };
+            subscription.filters().add(&feed.key(), filter);
+            all.push(feed);
+        }
+        (subscription, all)
+    }
+
     /// The subscription for a feed's name and parameters.
     pub fn feed(&self, name: &str, params: Value) -> Result<FeedSubscription, OpError> {
         let feed = self.table().feed(name)?.clone();

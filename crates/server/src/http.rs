@@ -393,7 +393,7 @@ async fn answer_rest(
     let params = endpoint.params(head.uri.path(), query, &bytes)?;
     let (op, caller) = (endpoint.op.name.to_owned(), shared.sender.caller.clone());
     let result = runtime.call_async(model::Request { call, op, params, caller }).await?;
-    let mut response = json(StatusCode::OK, result.to_string());
+    let mut response = json(StatusCode::OK, endpoint.answer(result).to_string());
     let headers = response.headers_mut();
     // The result of a GET is user data, which no cache may store.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

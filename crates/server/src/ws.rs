@@ -60,13 +60,20 @@ pub(crate) fn upgrade(
     let speaks_mcp = chosen == Some(MCP);
     let upgraded = hyper::upgrade::on(&mut request);
     let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
+    let (subscription, feeds) = match speaks_mcp {
+        true => (None, Vec::new()),
+        false => {
+            let (subscription, feeds) = connection.shared.face.runtime.subscribe_with_feeds();
+            (Some(subscription), feeds)
+        }
+    };
     let conversation = WsSession {
         connection: connection.clone(),
         mcp: speaks_mcp.then_some(Peer { notify: Some(notify), ..peer }),
         notifications,
-        subscription: None,
+        subscription,
         subscribing: 0,
-        feeds: HashMap::new(),
+        feeds: feeds.into_iter().map(|feed| (feed.key(), feed)).collect(),
     };
     tasks::spawn("websocket", async move {
         let Ok(upgraded) = upgraded.await else { return };
@@ -115,7 +122,7 @@ struct WsSession {
     mcp: Option<Peer>,
     /// Notifications of MCP calls that run.
     notifications: mpsc::Receiver<String>,
-    /// The client's subscriptions, after its first one.
+    /// The client's subscriptions; none if it speaks MCP.
     subscription: Option<Subscription>,
     /// Calls that subscribe and are not answered yet. Until they are, no event is sent: the first message of a
     /// subscription precedes its events.

@@ -94,6 +94,12 @@ pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Empties the subject of the events about a session that is deleted.
+pub(crate) fn forget_session(tx: &Tx<'_>, name: &str) -> Result<(), OpError> {
+    const FORGET: &str = "UPDATE events SET subject = '' WHERE subject = ?1";
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute([format!("session://{name}")]).map(drop))
+}
+
 /// Removes the oldest events beyond those that are kept.
 fn trim(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(TRIM)?.execute([limits::EVENTS_KEPT]))?;

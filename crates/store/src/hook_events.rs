@@ -151,6 +151,12 @@ pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row("SELECT count(*) FROM hooks_seen", [], |row| row.cell(0)))
 }
 
+/// Removes the last event of a session that is deleted.
+pub(crate) fn forget(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM hook_sessions WHERE session = ?1";
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute([session]).map(drop))
+}
+
 /// Deletes events that are too old to be sent again, a bounded number at a time.
 fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     let old = now.saturating_sub(limits::HOOK_EVENTS_KEPT_MS);

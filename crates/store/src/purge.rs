@@ -13,7 +13,10 @@ use rusqlite::{Row, params};
 use crate::aggregate::{Records, Removal, json_ids};
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{literal, observations, passages, projects, receipts, scrub, sessions};
+use crate::{
+    calls, events, hook_events, literal, observations, passages, projects, receipts, scrub,
+    sessions,
+};
 
 /// Which records to delete: all conditions have to hold. A filter without any condition matches nothing.
 #[derive(Clone, Debug, Default)]
@@ -121,6 +124,32 @@ pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     // Notes of the deleted records are not counted.
     purged.notes = purged.notes.min(removed?);
     Ok(purged)
+}
+
+/// Deletes a session with all its records, or without them, and the stored answers with its id.
+pub fn session(tx: &Tx<'_>, session: i64, keep_records: bool) -> Result<(), OpError> {
+    let Some(name) = sessions::by_id(tx, session)?.map(|session| session.session_id) else {
+        return Ok(());
+    };
+    calls::forget_with(tx, &name, true)?;
+    if !keep_records {
+        let filter = PurgeFilter { session: Some(session), ..PurgeFilter::default() };
+        return run(tx, &filter).map(drop);
+    }
+    secure(tx, true)?;
+    let removed = passages::ensure_posted(tx, &[session])
+        .and_then(|()| sessions::remove_alone(tx, session, tx.at()))
+        .and_then(|()| passages::optimize(tx).map(drop));
+    secure(tx, false)?;
+    removed
+}
+
+/// Removes the agent's own id of a deleted session from the events about it.
+pub fn session_id(tx: &Tx<'_>, name: &str) -> Result<(), OpError> {
+    secure(tx, true)?;
+    let removed = events::forget_session(tx, name).and_then(|()| hook_events::forget(tx, name));
+    secure(tx, false)?;
+    removed
 }
 
 /// Switches `secure_delete`: SQLite overwrites the data that it deletes.

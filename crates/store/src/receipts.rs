@@ -109,6 +109,12 @@ pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64,
     })
 }
 
+/// How many receipts a session has.
+pub fn count_all(rx: &Rx<'_>, session: i64) -> Result<usize, OpError> {
+    const COUNT: &str = "SELECT count(*) FROM receipts WHERE session = ?1";
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([session], |row| row.cell(0)))
+}
+
 /// The newest receipts, of one session or of all.
 pub fn list(rx: &Rx<'_>, session: Option<i64>, limit: usize) -> Result<Vec<Receipt>, OpError> {
     const COLUMNS: &str = "SELECT r.id, s.name, r.at, r.path, r.stamp, r.reason, r.tokens, r.used \

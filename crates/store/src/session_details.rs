@@ -21,12 +21,19 @@ impl Aggregate for SessionDetailRows {
     }
 
     fn tables(&self) -> &'static [TableInfo] {
-        const TABLES: &[TableInfo] = &[TableInfo {
-            name: "session_details",
-            links: &[("id", "sessions")],
-            times: &["idle_at", "observed_at"],
-            ..TableInfo::PLAIN
-        }];
+        const TABLES: &[TableInfo] = &[
+            TableInfo {
+                name: "session_details",
+                links: &[("id", "sessions")],
+                times: &["idle_at", "observed_at"],
+                ..TableInfo::PLAIN
+            },
+            TableInfo {
+                name: "deleted_sessions",
+                links: &[("id", "sessions")],
+                ..TableInfo::PLAIN
+            },
+        ];
         TABLES
     }
 
@@ -91,8 +98,34 @@ pub fn unobserved(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(UNOBSERVED)?.query_map([], |row| row.cell(0))?.collect())
 }
 
+/// How many sessions became idle after they were last seen.
+pub fn count_unobserved(rx: &Rx<'_>) -> Result<u64, OpError> {
+    const COUNT: &str =
+        "SELECT count(*) FROM session_details WHERE idle_at > coalesce(observed_at, 0)";
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
+}
+
 /// Removes the details of a session that is removed.
 pub(crate) fn remove(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
     const REMOVE: &str = "DELETE FROM session_details WHERE id = ?1";
-    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([session]).map(drop))
+    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([session]))?;
+    restore(tx, session).map(drop)
+}
+
+/// Notes that a session was deleted without its records.
+pub(crate) fn mark_deleted(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
+    const MARK: &str = "INSERT OR IGNORE INTO deleted_sessions (id) VALUES (?1)";
+    tx.sql(|db| db.prepare_cached(MARK)?.execute([session]).map(drop))
+}
+
+/// Lists a session again. Returns whether it was deleted.
+pub(crate) fn restore(tx: &Tx<'_>, session: i64) -> Result<bool, OpError> {
+    const RESTORE: &str = "DELETE FROM deleted_sessions WHERE id = ?1";
+    tx.sql(|db| Ok(db.prepare_cached(RESTORE)?.execute([session])? > 0))
+}
+
+/// Whether a session was deleted without its records.
+pub(crate) fn is_deleted(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
+    const DELETED: &str = "SELECT EXISTS (SELECT 1 FROM deleted_sessions WHERE id = ?1)";
+    rx.sql(|db| db.prepare_cached(DELETED)?.query_row([session], |row| row.cell(0)))
 }

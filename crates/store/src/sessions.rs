@@ -144,7 +144,10 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
         return Ok(Seen { id, project, new: false });
     }
     forget_alive(tx, id);
-    let stays_ended = state == SessionState::Ended.word() && !seen.starts;
+    // A new event restores a session that was deleted without its records, which is also ended.
+    let is_ended = state == SessionState::Ended.word();
+    let restored = is_ended && session_details::restore(tx, id)?;
+    let stays_ended = is_ended && !seen.starts && !restored;
     let (state, ended_at) =
         if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
     let given = params![id, seen.at, state.word(), ended_at];
@@ -228,8 +231,22 @@ pub fn set_parent(tx: &Tx<'_>, id: i64, parent: i64) -> Result<(), OpError> {
 
 /// The session with this name, in the agent's words.
 pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
-    let select = format!("{COLUMNS} WHERE s.name = ?1");
+    let select = format!("{COLUMNS} WHERE s.name = ?1 AND {}", not_deleted("s.id"));
     rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())
+}
+
+/// The condition that a session was not deleted. One that was deleted without its records still has its row, because
+/// they refer to it.
+fn not_deleted(id: &str) -> String {
+    format!("NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = {id})")
+}
+
+/// The session that a caller means, also one that was deleted without its records.
+pub fn find_with_records(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
+    let name = given.strip_prefix("session://").unwrap_or(given);
+    let select = format!("{COLUMNS} WHERE s.name = ?1");
+    let found = rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())?;
+    found.map_or_else(|| find(rx, given), Ok)
 }
 
 /// The session that a caller means: by the agent's own id, by its first characters if no other session
@@ -265,12 +282,14 @@ pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
 /// Names of sessions that begin with these characters, the last active first.
 fn names_with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<Vec<String>, OpError> {
     // Both bounds are in the index on `name`. No name has a character above U+10FFFF.
-    const WITH_PREFIX: &str = "SELECT name FROM sessions \
-         WHERE name >= ?1 AND name < ?1 || char(1114111) AND agent <> ?2 \
-         ORDER BY last_at DESC, id DESC LIMIT ?3";
+    let with_prefix = format!(
+        "SELECT name FROM sessions WHERE name >= ?1 AND name < ?1 || char(1114111) \
+         AND agent <> ?2 AND {} ORDER BY last_at DESC, id DESC LIMIT ?3",
+        not_deleted("sessions.id")
+    );
     let given = params![prefix, OF_MARKS, limits::SESSION_CANDIDATES_LISTED];
     rx.sql(|db| {
-        let mut select = db.prepare_cached(WITH_PREFIX)?;
+        let mut select = db.prepare_cached(&with_prefix)?;
         select.query_map(given, |row| row.cell(0))?.collect()
     })
 }
@@ -304,6 +323,7 @@ pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
      AND (NOT ?7 OR EXISTS (SELECT 1 FROM prompts q WHERE q.session = sessions.id)) \
      AND (NOT ?8 OR EXISTS (SELECT 1 FROM observations o WHERE o.session = sessions.id \
      AND o.kind NOT GLOB 'session_*')) \
+     AND NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = sessions.id) \
      ORDER BY last_at DESC, id DESC LIMIT ?5";
 
 /// Conversations, those with the latest events first.
@@ -344,7 +364,8 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     // A session without prompts and actions has no summary. That of the marks would only repeat the marks.
     let has_actions = intent.is_some() || !counts.is_empty();
     let is_conversation = session.is_none_or(|session| session.agent != OF_MARKS);
-    let summary = (has_actions && is_conversation).then(|| summary.finished());
+    let is_listed = is_conversation && !session_details::is_deleted(tx, id)?;
+    let summary = (has_actions && is_listed).then(|| summary.finished());
     let signature = json(&counts)?;
     set_summary(tx, id, summary.as_ref())?;
     const SIGN: &str = "UPDATE sessions SET signature = ?2 WHERE id = ?1 AND signature IS NOT ?2";
@@ -401,14 +422,27 @@ pub fn summaries_after(
 
 /// Deletes a session that has no records left.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
-    forget_alive(tx, id);
     passages::remove(tx, id)?;
+    remove_own(tx, id)?;
+    tx.sql(|db| db.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([id]).map(drop))
+}
+
+/// Deletes a session and leaves its records. Its row stays for them, but no list shows it.
+pub(crate) fn remove_alone(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
+    end(tx, id, at)?;
+    set_summary(tx, id, None)?;
+    remove_own(tx, id)?;
+    session_details::mark_deleted(tx, id)
+}
+
+/// Deletes the rows that belong to a session and to none of its records.
+fn remove_own(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    forget_alive(tx, id);
     context::remove(tx, id)?;
     session_details::remove(tx, id)?;
     tx.sql(|db| {
         db.prepare_cached("DELETE FROM receipts WHERE session = ?1")?.execute([id])?;
-        db.prepare_cached("DELETE FROM repeats WHERE session = ?1")?.execute([id])?;
-        db.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([id]).map(drop)
+        db.prepare_cached("DELETE FROM repeats WHERE session = ?1")?.execute([id]).map(drop)
     })
 }
 

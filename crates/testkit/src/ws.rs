@@ -69,10 +69,12 @@ impl Ws {
         }
     }
 
-    /// Makes one JSON-RPC call. Returns the result, or the error object.
+    /// Makes one JSON-RPC call. Returns the result, or the error object. Skips notifications before the reply.
     pub fn rpc(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }));
-        let reply = self.receive().expect("a reply");
+        let is_reply = |frame: &Value| frame.get("method").is_none();
+        let mut frames = std::iter::from_fn(|| self.receive());
+        let reply = frames.find(is_reply).expect("a reply");
         match reply.get("error") {
             Some(error) => Err(error.clone()),
             None => Ok(reply["result"].clone()),

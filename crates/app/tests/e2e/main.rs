@@ -63,6 +63,7 @@ mod read_only;
 mod record;
 mod rest;
 mod security;
+mod sessions;
 mod settings;
 mod shell;
 mod situation;

@@ -8,3 +8,5 @@ CREATE TABLE IF NOT EXISTS session_details (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS session_details_unobserved ON session_details (idle_at)
   WHERE idle_at > coalesce(observed_at, 0);
+-- Sessions that were deleted without their records. The records refer to the row of the session.
+CREATE TABLE IF NOT EXISTS deleted_sessions (id INTEGER PRIMARY KEY) STRICT;

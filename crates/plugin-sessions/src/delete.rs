@@ -1,0 +1,178 @@
+//! `delete_session`: deletes a session with its records, or without them; without `confirm` it only counts.
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute};
+use model::context::ContextSets;
+use model::observation::ObsType;
+use model::session::{Session, SessionState};
+use model::{Code, OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::purge::{self, PurgeFilter};
+use store::{Rx, context, receipts};
+use text::counted;
+
+use crate::feed::ListChange;
+use crate::session::REST_PATH;
+use crate::set::publish;
+use crate::{BY_PEOPLE, target};
+
+pub(crate) struct DeleteSession;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteSessionParams {
+    /// The agent's own id, or its first characters.
+    session_id: String,
+    /// Whether to delete it; otherwise its records are only counted.
+    #[serde(default)]
+    confirm: bool,
+    /// Whether its prompts, answers and observations stay.
+    #[serde(default)]
+    keep_observations: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeleteSessionOutput {
+    /// Whether it was deleted; otherwise the numbers say what would be.
+    success: bool,
+    /// Whether its agent was at work.
+    was_active: bool,
+    prompts: usize,
+    answers: usize,
+    /// Observations besides the answers.
+    observations: usize,
+    /// Items of its context.
+    items: usize,
+    receipts: usize,
+}
+
+impl Op for DeleteSession {
+    const INFO: OpInfo = OpInfo {
+        name: "delete_session",
+        summary: "Delete a session and its records, or count what would be deleted",
+        doc: "Deletes its prompts, answers, observations, context, receipts and name for good, as `purge` does. With \
+              `keep_observations` the records stay and can still be searched, but the session is no longer listed. A \
+              new event in the session creates it again.",
+        access: Access::Write { destructive: true, idempotent: false },
+        tiers: BY_PEOPLE,
+        toolset: "sessions",
+        cli: CliShape {
+            path: &["sessions", "delete"],
+            positional: &["session_id"],
+            flag_aliases: &[("confirm", "yes")],
+            pretty: Some(pretty::<Self>),
+            miss: Some(not_confirmed),
+            ..CliShape::CALL_ONLY
+        },
+        rest: &[RestRoute::new(RestMethod::Delete, REST_PATH)
+            .query(&[("keepObservations", "keep_observations")])
+            .defaults(&[("confirm", "true")])
+            .answer(
+                |result| json!({ "success": result["success"], "wasActive": result["wasActive"] }),
+            )],
+        examples: &[Example {
+            title: "A session and its records",
+            before: &[(
+                "set_relevant_context",
+                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
+            )],
+            params: r#"{"session_id":"s-1","confirm":true}"#,
+        }],
+        deadline: limits::CARE_DEADLINE,
+        ..OpInfo::BASE
+    };
+    type Params = DeleteSessionParams;
+    type Output = DeleteSessionOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: DeleteSessionParams,
+    ) -> Result<DeleteSessionOutput, OpError> {
+        let DeleteSessionParams { session_id, confirm, keep_observations } = params;
+        if !confirm {
+            return cx.store.read(|rx| {
+                let session = target::find(rx, &session_id)?;
+                counts(rx, &session, keep_observations)
+            });
+        }
+        let done = cx.store.write(move |tx| {
+            let session = target::find(tx, &session_id)?;
+            let counted = counts(tx, &session, keep_observations)?;
+            let of = (session.project_id, session.session_id.as_str());
+            publish(tx, of, &ContextSets::default(), None)?;
+            purge::session(tx, session.id, keep_observations)?;
+            ListChange::Deleted.note(tx, &session.session_id)?;
+            if !keep_observations {
+                purge::session_id(tx, &session.session_id)?;
+            }
+            Ok(DeleteSessionOutput { success: true, ..counted })
+        });
+        match &done {
+            Ok(_) => cx.store.leave_no_trace()?,
+            // A repeat of a call whose first run may not have come this far.
+            Err(error) if error.code == Code::Internal => drop(cx.store.leave_no_trace()),
+            Err(_) => {}
+        }
+        done
+    }
+}
+
+/// How much would be deleted.
+fn counts(
+    rx: &Rx<'_>,
+    session: &Session,
+    keep_observations: bool,
+) -> Result<DeleteSessionOutput, OpError> {
+    let of_session = PurgeFilter { session: Some(session.id), ..PurgeFilter::default() };
+    let (mut records, mut answers) = (purge::Purged::default(), 0);
+    if !keep_observations {
+        records = purge::plan(rx, &of_session)?;
+        let of_kind = PurgeFilter { kind: Some(ObsType::Answer.into()), ..of_session };
+        answers = purge::matches(rx, &of_kind)?.len();
+    }
+    Ok(DeleteSessionOutput {
+        success: false,
+        was_active: session.state == SessionState::Active,
+        prompts: records.count("prompts"),
+        answers,
+        observations: records.count("observations").saturating_sub(answers),
+        items: context::of_session(rx, session.id)?.iter().map(|(_, items)| items.len()).sum(),
+        receipts: receipts::count_all(rx, session.id)?,
+    })
+}
+
+/// Makes the command fail if it only counted.
+fn not_confirmed(_: &Value, output: &Value) -> Option<OpError> {
+    let output: DeleteSessionOutput = serde_json::from_value(output.clone()).ok()?;
+    let counts = output.counts();
+    (!output.success).then(|| {
+        OpError::invalid("confirm", format!("nothing was deleted; the session has {counts}"))
+            .hint("Add --yes to delete it.")
+    })
+}
+
+impl DeleteSessionOutput {
+    fn counts(&self) -> String {
+        let DeleteSessionOutput { prompts, answers, observations, items, receipts, .. } = self;
+        [
+            counted(prompts, "prompt"),
+            counted(answers, "answer"),
+            counted(observations, "observation"),
+            counted(items, "item"),
+            counted(receipts, "receipt"),
+        ]
+        .join(", ")
+    }
+}
+
+impl Pretty for DeleteSession {
+    fn pretty(params: &DeleteSessionParams, output: &DeleteSessionOutput, _: usize) -> String {
+        let kept = if params.keep_observations { "; its records stay" } else { "" };
+        let id = text::one_line(&params.session_id, limits::PREVIEW_CHARS);
+        format!("✔ deleted session {id} with {}{kept}", output.counts())
+    }
+}
