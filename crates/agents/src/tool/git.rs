@@ -32,8 +32,10 @@ pub(super) enum GitReport {
     Failed,
     /// The whole output is there, and git did not report what it reports if it is done.
     Refused,
-    /// The output does not show that it was done.
+    /// The output does not show that it was done, although git would have printed it there.
     NotDone,
+    /// The output shows neither: it is empty, cut, or another command may have printed it.
+    Unclear,
 }
 
 /// Git, and programs that print no messages of their own.
@@ -77,28 +79,31 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     if lines().any(stopped) {
         return GitReport::Failed;
     }
+    let is_unheard = is_unheard(commit, "commit");
     // Git exits with 1 then. After a quiet commit `git status` prints the same line.
     let shows_status = commands.iter().any(|command| command.git_command() == Some("status"));
     if lines().any(|line| IDLE.iter().any(|start| line.starts_with(start))) {
         // `git commit … || true` expects that there may be nothing to commit.
         let expects = |command: &Simple| matches!(command.program.as_str(), "true" | ":");
         let is_own = is_alone && !shows_status && !commands.iter().any(expects);
-        return if is_own { GitReport::Failed } else { GitReport::NotDone };
+        return match is_own {
+            true => GitReport::Failed,
+            false if is_unheard => GitReport::Unclear,
+            false => GitReport::NotDone,
+        };
     }
-    let is_redirected = commit.hidden && !commit.piped;
-    if is_redirected || is_quiet(commit, "commit") {
+    if is_unheard {
         return GitReport::Unheard;
+    }
+    let is_whole = |text: &&str| guard::looked_at(text).len() == text.len();
+    let is_cut = |line: &str| line.contains("truncated") || line.contains("omitted");
+    let is_silent = lines().all(|line| line.trim().is_empty());
+    if is_silent || !texts.iter().all(is_whole) || lines().any(is_cut) {
+        return GitReport::Unclear;
     }
     // A hook that refuses the commit prints what it likes. Git would have named the commit, so this is certain where all of
     // the output is visible and nothing but a failure keeps git from being run.
-    let is_whole = |text: &&str| guard::looked_at(text).len() == text.len();
-    let is_cut = |line: &str| line.contains("truncated") || line.contains("omitted");
-    let is_certain = commit.decides
-        && !commit.hidden
-        && is_alone
-        && texts.iter().all(is_whole)
-        && lines().any(|line| !line.trim().is_empty())
-        && !lines().any(is_cut);
+    let is_certain = commit.decides && !commit.hidden && is_alone;
     if is_certain { GitReport::Refused } else { GitReport::NotDone }
 }
 
@@ -180,12 +185,16 @@ pub(super) fn pushed(commands: &[Simple], texts: &[&str]) -> GitReport {
     if lines().any(done) {
         return GitReport::Done;
     }
-    let is_redirected = push.hidden && !push.piped;
     let is_silent = lines().all(|line| line.trim().is_empty());
-    match is_silent || is_redirected || is_quiet(push, "push") {
+    match is_silent || is_unheard(push, "push") {
         true => GitReport::Unheard,
-        false => GitReport::NotDone,
+        false => GitReport::Unclear,
     }
+}
+
+/// Whether the output does not show what this command of git prints: it is quiet, or its output is redirected.
+pub(super) fn is_unheard(simple: &Simple, command: &str) -> bool {
+    simple.hidden && !simple.piped || is_quiet(simple, command)
 }
 
 /// Whether this command of git is run with `-q` or `--quiet`, also as one of several short options (`-aqm`).

@@ -134,22 +134,25 @@ fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
         };
         let last = draft.commands.iter().rfind(|command| command.is_git(word));
         let own_exit = last.is_some_and(|command| command.decides);
+        let is_unheard = last.is_some_and(|command| git::is_unheard(command, word));
         let is_denied = word == "commit" && git::denied_commit(&draft.commands, &outcome.texts);
         let is_settled = outcome.succeeded && own_exit && !is_open && !is_denied;
         match report {
             GitReport::Done => return,
-            // The exit code is more reliable than the output.
-            _ if is_settled => return,
+            // Nothing in the output contradicts the exit code: an error before a quiet commit did not stop it.
+            GitReport::Unheard | GitReport::Unclear if is_settled => return,
+            GitReport::Failed if is_settled && is_unheard => return,
             GitReport::Unheard if !is_open => return,
             GitReport::Failed => {
                 outcome.failed = true;
                 return;
             }
-            GitReport::Refused if !is_open => {
+            // A reported exit code of 0 and an output without the commit contradict each other.
+            GitReport::Refused if !is_open && outcome.exit_code != Some(0) => {
                 outcome.failed = true;
                 return;
             }
-            GitReport::NotDone | GitReport::Refused | GitReport::Unheard => {
+            _ => {
                 rest.retain(|command| !command.is_git(word));
                 draft.obs_type = run::obs_type(&rest);
                 git::forget(&mut draft.metadata);

@@ -250,6 +250,35 @@ fn a_commit_that_git_denies_is_none_even_if_the_exit_code_is_reported_as_0() {
 
 /// @capture_no_commit
 #[test]
+fn a_commit_that_is_not_in_the_output_of_a_successful_command_is_not_recorded() {
+    use ObsType::{Command, CommandError, GitCommit};
+    let lint = "lint: 3 problems in src/pay.py\n";
+    for (command, output, kind) in [
+        ("git commit -m 'fix it'", lint, CommandError),
+        ("git add -A && git commit -m 'fix it'", lint, CommandError),
+        // Another program may have printed the lines; git has printed none.
+        ("npm run lint && git commit -m 'fix it'", lint, Command),
+        ("git commit -qm 'fix it'", lint, GitCommit),
+        ("git commit -qm 'fix it'", "error: a hook only warned\n", GitCommit),
+        ("git commit -m 'fix it' > log", lint, GitCommit),
+        ("git commit -m 'fix it'", "", GitCommit),
+        ("git commit -m 'fix it'", "lint\n[... 90 lines truncated ...]\n", GitCommit),
+        ("git commit -qm 'fix it' && git status", "nothing to commit\n", GitCommit),
+        ("git commit -m 'fix it' && git status", "nothing to commit\n", Command),
+    ] {
+        assert_eq!(claude(command, output).obs_type, kind, "{command}: {output}");
+    }
+    // An exit code of 0 contradicts the output, so the result is unknown.
+    let response = json!({"stdout": lint, "stderr": "", "exit_code": 0});
+    let input = json!({"command": "git commit -m 'fix it'"});
+    let tool = used("claude-code", "PostToolUse", "Bash", input, response);
+    assert_eq!((tool.obs_type, tool.failed), (Command, false));
+    assert_eq!(tool.metadata["run"]["result"], "unknown");
+    assert!(tool.metadata.get("commit_message").is_none());
+}
+
+/// @capture_no_commit
+#[test]
 fn a_commit_after_a_red_piped_run_is_a_commit_and_the_run_stays_red() {
     let output = format!("{RED}[main 1a2b3c4] fix it\n 1 file changed, 1 insertion(+)\n");
     for tool in [
@@ -299,8 +328,6 @@ fn a_commit_that_a_hook_refused_is_a_failure_where_all_of_its_output_is_visible(
     let response = json!({"stdout": lint, "interrupted": true});
     let input = json!({"command": "git commit -m x"});
     assert!(!used("claude-code", "PostToolUse", "Bash", input, response).failed);
-    // An exit code of 0 counts more than what is missing in the output.
-    assert_eq!(claude("git commit -m 'fix it'", lint).obs_type, ObsType::GitCommit);
 }
 
 /// @capture_no_commit
