@@ -11,7 +11,7 @@ use model::observation::{ObsType, Observation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::search::{self, Hit, TalkText};
-use store::{Rx, TextQuestion, passages};
+use store::{Rx, TextQuestion, observations, passages};
 use text::{Replacement, Statement};
 
 use crate::note::Note;
@@ -52,10 +52,7 @@ impl TalkStatement {
     }
 
     pub(crate) fn of(rx: &Rx<'_>, record: &Observation) -> TalkStatement {
-        let turn = match record.obs_type.kind() {
-            ObsType::UserPrompt => Some(record.id),
-            _ => record.prompt_id,
-        };
+        let turn = turn_of(record);
         let (at, kind) = (record.at_ms, record.obs_type.kind());
         TalkStatement::new(rx, (record.id, at), kind, turn, &record.content)
     }
@@ -107,6 +104,26 @@ impl TalkStatement {
     }
 }
 
+/// Whether records of this type may only repeat what was said in their turn.
+fn repeats_talk(kind: ObsType) -> bool {
+    matches!(kind, ObsType::Answer | ObsType::GitCommit)
+}
+
+/// The prompt that a record belongs to.
+pub(crate) fn turn_of(record: &Observation) -> Option<i64> {
+    match record.obs_type.kind() {
+        ObsType::UserPrompt => Some(record.id),
+        _ => record.prompt_id,
+    }
+}
+
+/// Whether a record repeats what an older one of its turn says, which the newer one replaces.
+fn repeats(rx: &Rx<'_>, said: &Observation, (old, new): (&Observation, &Observation)) -> bool {
+    let message = said.metadata.as_ref().and_then(|metadata| metadata["commit_message"].as_str());
+    let [old, new] = [old, new].map(|record| rx.statement(record.id, &record.content));
+    old.is_repeated_in(&new, message.unwrap_or(&said.content))
+}
+
 /// The newest of these records, all of which replace the same one; of a turn the prompt.
 fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
     let newest = replacing.iter().max_by_key(|one| (one.at, one.id))?;
@@ -119,6 +136,8 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 pub(crate) struct Replacements {
     /// For each hit that was looked up, the record that replaces it.
     by: HashMap<i64, Option<i64>>,
+    /// The answers and commits that only repeat a replaced hit of their turn, each with the record that replaces that one.
+    repeating: HashMap<i64, i64>,
     /// Records that were compared with hits; none for one that replaces nothing, as most do.
     replacing: HashMap<i64, Option<TalkStatement>>,
 }
@@ -129,6 +148,11 @@ impl Replacements {
         self.by.get(&id).copied().flatten()
     }
 
+    /// The record that replaces what a hit says: it replaces the hit, or the statement that the hit repeats.
+    pub(crate) fn of_said(&self, id: i64) -> Option<i64> {
+        self.of(id).or_else(|| self.repeating.get(&id).copied())
+    }
+
     /// Finds the records that replace these hits.
     pub(crate) fn look_up(
         &mut self,
@@ -136,8 +160,51 @@ impl Replacements {
         hits: impl IntoIterator<Item = Hit>,
         records: &mut RecordsRead,
     ) -> Result<(), OpError> {
+        let hits: Vec<Hit> = hits.into_iter().collect();
+        self.look_up_statements(rx, &hits, records)?;
+        self.look_up_repeating(rx, &hits, records)
+    }
+
+    /// Finds the answers and commits among the hits that repeat a replaced record of their turn.
+    fn look_up_repeating(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: &[Hit],
+        records: &mut RecordsRead,
+    ) -> Result<(), OpError> {
+        let replaced = self.by.iter().filter_map(|(old, new)| Some((*old, (*new)?)));
+        let mut turns: HashMap<i64, (i64, i64)> = HashMap::new();
+        for (old, new) in replaced.collect::<Vec<_>>() {
+            let turn = records.read(rx, old)?.and_then(turn_of);
+            turns.extend(turn.map(|turn| (turn, (old, new))));
+        }
+        let is_open = |hit: &&Hit| repeats_talk(hit.kind.obs_type()) && self.of(hit.id).is_none();
+        let open = hits.iter().filter(|_| !turns.is_empty()).filter(is_open);
+        for hit in open.copied().collect::<Vec<_>>() {
+            let turn = records.read_hit(rx, hit)?.and_then(turn_of);
+            let Some((old, new)) = turn.and_then(|turn| turns.get(&turn)).copied() else {
+                continue;
+            };
+            records.read(rx, old)?;
+            records.read(rx, new)?;
+            let [said, old, by] = [hit.id, old, new].map(|id| records.get(id));
+            if let (Some(said), Some(old), Some(by)) = (said, old, by)
+                && repeats(rx, said, (old, by))
+            {
+                self.repeating.insert(hit.id, new);
+            }
+        }
+        Ok(())
+    }
+
+    fn look_up_statements(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: &[Hit],
+        records: &mut RecordsRead,
+    ) -> Result<(), OpError> {
         let mut open: Vec<Hit> = Vec::new();
-        for hit in hits {
+        for hit in hits.iter().copied() {
             if self.by.contains_key(&hit.id) {
                 continue;
             }
@@ -259,8 +326,26 @@ fn replaced_by(rx: &Rx<'_>, record: &Observation) -> Result<Option<i64>, OpError
 
 /// Adds to each record whether another one replaced it. The newest talk of its project is read for that, by index.
 pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<MarkedRecord>, OpError> {
-    let said = records.iter().map(|record| (record.project_row, TalkStatement::of(rx, record)));
-    let by = replacing(rx, said)?;
+    let is_listed = |id: &i64| records.iter().any(|record| record.id == *id);
+    let repeating = || records.iter().filter(|record| repeats_talk(record.obs_type.kind()));
+    let mut prompts: Vec<i64> =
+        repeating().filter_map(turn_of).filter(|id| !is_listed(id)).collect();
+    prompts.dedup();
+    let prompts = observations::get(rx, &prompts)?;
+    let all = || records.iter().chain(&prompts);
+    let said = all().map(|record| (record.project_row, TalkStatement::of(rx, record)));
+    let mut by = replacing(rx, said)?;
+    let mut repeated: Vec<(i64, i64)> = Vec::new();
+    for said in repeating().filter(|said| !by.contains_key(&said.id)) {
+        let of_turn =
+            |old: &&Observation| by.contains_key(&old.id) && turn_of(old) == turn_of(said);
+        let Some(old) = all().find(of_turn).filter(|_| said.prompt_id.is_some()) else { continue };
+        let Some(new) = by.get(&old.id).copied() else { continue };
+        if observations::one(rx, new)?.is_some_and(|new| repeats(rx, said, (old, &new))) {
+            repeated.push((said.id, new));
+        }
+    }
+    by.extend(repeated);
     let marked = records.into_iter().map(|record| {
         let note = by.get(&record.id).map(|newer| Note::ReplacedBy(*newer).text());
         MarkedRecord { record, note }

@@ -378,7 +378,7 @@ impl Found {
     fn mark_replaced(&mut self, rx: &Rx<'_>, page: &mut [Ranked]) -> Result<(), OpError> {
         self.replaced.look_up(rx, page.iter().map(|one| one.hit), &mut self.records)?;
         for one in page {
-            let by = self.replaced.of(one.hit.id).map(Note::ReplacedBy);
+            let by = self.replaced.of_said(one.hit.id).map(Note::ReplacedBy);
             one.note = by.or(one.note);
         }
         Ok(())

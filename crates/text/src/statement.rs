@@ -132,6 +132,31 @@ impl Statement {
         replaces
     }
 
+    /// Whether a sentence of a text repeats what this statement says and the newer one, which replaces it, no longer
+    /// does: two or half of its words are of this statement, and one of them, or a number, is not in the newer one. The
+    /// text is of the same turn, so that few words are enough.
+    pub fn is_repeated_in(&self, newer: &Statement, text: &str) -> bool {
+        let gone = |number: &WordHash| !newer.numbers.contains(*number);
+        let gives_number = !newer.numbers.is_empty() && self.numbers.iter().any(|one| gone(&one));
+        sentences(text).any(|sentence| {
+            let words = subject(sentence);
+            let shared = words.shared(&self.subject).count();
+            let numbers = words::words(sentence).filter_map(|(_, word)| number(word));
+            let is_about = shared >= SHARED[0].0 || (shared > 0 && 2 * shared >= words.len());
+            match gives_number {
+                // "They are kept for 35 days."
+                true => {
+                    (is_about || words.len() < SHARED[0].0)
+                        && numbers.filter(gone).any(|one| self.numbers.contains(one))
+                }
+                false => {
+                    let gone = |word| !newer.subject.contains(word);
+                    is_about && words.shared(&self.subject).any(gone)
+                }
+            }
+        })
+    }
+
     /// Whether a sentence of it changes what one of the older statement states.
     fn amends(&self, older: &Statement) -> Option<Replacement> {
         if self.asks || older.asks {
@@ -310,6 +335,27 @@ mod tests {
         ] {
             assert!(replaces(old, new), "{old} | {new}");
             assert!(!replaces(old, old), "{old}");
+        }
+    }
+
+    #[test]
+    fn a_text_repeats_a_replaced_statement_if_a_sentence_says_what_no_longer_holds() {
+        let stripe = "Write down: payments go through Stripe";
+        let adyen = "Change of plan: payments go through Adyen";
+        let (backup, longer) = (
+            "Set up nightly backups and keep them for 35 days.",
+            "Change the backup retention to 90 days",
+        );
+        for (old, new, said, expected) in [
+            (stripe, adyen, "docs: payments go through Stripe", true),
+            (stripe, adyen, "Noted. Payments go through Stripe from now on.", true),
+            (stripe, adyen, "The payments page has a health check now.", false),
+            (stripe, adyen, "Payments go through Adyen.", false),
+            (backup, longer, "Backups run nightly. They are kept for 35 days.", true),
+            (backup, longer, "Backups run nightly.", false),
+        ] {
+            let (old, new) = (Statement::of(old), Statement::of(new));
+            assert_eq!(old.is_repeated_in(&new, said), expected, "{said}");
         }
     }
 

@@ -7,12 +7,12 @@ use model::observation::{ObsType, Observation};
 use model::run::RunKey;
 use model::{OpError, limits};
 use store::search::{self, Filter, Hit, TextsRead};
-use store::{Rx, observations};
+use store::{Rx, observations, prompts};
 
-use super::{Named, Ranked, turns};
+use super::{Named, Ranked};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
-use crate::replaced::Replacements;
+use crate::replaced::{Replacements, turn_of};
 use crate::same_run;
 
 /// Cosine from which on two records of talk are about the same subject.
@@ -172,8 +172,9 @@ impl Window<'_, '_> {
         Ok(())
     }
 
-    /// Puts a record that replaces a hit before all hits of that hit's turn, and marks both. It is listed even
-    /// if it has none of the query's words, unless the filter excludes it.
+    /// Puts a record that replaces a hit, and the answer to it, before all hits of that hit's turn, and marks the hits
+    /// that are replaced or repeat what is. Both are listed even if they have none of the query's words, unless the
+    /// filter excludes them.
     fn replacing_first(
         &mut self,
         filter: &Filter<'_>,
@@ -182,21 +183,25 @@ impl Window<'_, '_> {
     ) -> Result<(), OpError> {
         let ids = self.first.iter().map(|one| one.hit.id);
         let pairs: Vec<(i64, i64)> = ids.filter_map(|old| Some((old, replaced.of(old)?))).collect();
-        let missing: Vec<i64> =
-            pairs.iter().map(|(_, new)| *new).filter(|new| self.place(*new).is_none()).collect();
+        let mut answers: HashMap<i64, i64> = HashMap::new();
+        for (_, new) in &pairs {
+            if !answers.contains_key(new) {
+                answers.extend(prompts::answer_to(self.rx, *new)?.map(|answer| (*new, answer)));
+            }
+        }
+        let added = pairs.iter().map(|(_, new)| *new).chain(answers.values().copied());
+        let missing: Vec<i64> = added.filter(|id| self.place(*id).is_none()).collect();
         let found = search::admitted(self.rx, filter, &missing)?;
         behind.retain(|one| !found.contains_key(&one.hit.id));
         for (old, new) in pairs {
             let Some(at) = self.place(old) else { continue };
             let to = self.first_of_turn(at);
-            match (self.place(new), found.get(&new), self.first.get(to).copied()) {
-                (Some(place), ..) => self.move_up(place, to),
-                (None, Some(hit), Some(beside)) => {
-                    let note = None;
-                    let newer = Ranked { hit: *hit, named: Named::No, ..beside };
-                    self.first.insert(to, Ranked { count: 1, oldest: new, note, ..newer });
+            self.put(new, to, &found);
+            if let (Some(answer), Some(at)) = (answers.get(&new), self.place(new)) {
+                self.put(*answer, at + 1, &found);
+                if let Some(place) = self.place(*answer) {
+                    self.note(place, Note::Answers(new));
                 }
-                _ => {}
             }
             for (id, note) in [(old, Note::ReplacedBy(new)), (new, Note::Replaces(old))] {
                 if let Some(place) = self.place(id) {
@@ -207,6 +212,19 @@ impl Window<'_, '_> {
         Ok(())
     }
 
+    /// Moves a record up to a place; one that is not among the first hits is inserted there if it was found.
+    fn put(&mut self, id: i64, to: usize, found: &HashMap<i64, Hit>) {
+        let beside = self.first.get(to).or_else(|| self.first.last()).copied();
+        match (self.place(id), found.get(&id), beside) {
+            (Some(place), ..) => self.move_up(place, to),
+            (None, Some(hit), Some(beside)) => {
+                let newer = Ranked { hit: *hit, named: Named::No, ..beside };
+                self.first.insert(to, Ranked { count: 1, oldest: id, note: None, ..newer });
+            }
+            _ => {}
+        }
+    }
+
     fn place(&self, id: i64) -> Option<usize> {
         self.first.iter().position(|one| one.hit.id == id)
     }
@@ -214,8 +232,7 @@ impl Window<'_, '_> {
     /// The place of the first hit that repeats what the one at a place says: of its turn, or the summary of
     /// its session.
     fn first_of_turn(&self, place: usize) -> usize {
-        let turn =
-            |at: usize| self.record(at).map(|record| turns::turn_of(record).unwrap_or(record.id));
+        let turn = |at: usize| self.record(at).map(|record| turn_of(record).unwrap_or(record.id));
         let session = |at: usize| self.first.get(at).map(|one| one.hit.session);
         let is_summary = |at: usize| {
             self.first.get(at).is_some_and(|one| one.hit.kind == ObsType::SessionSummary)

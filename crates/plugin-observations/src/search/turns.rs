@@ -14,6 +14,7 @@ use store::{Rx, prompts};
 use super::{Named, Ranked, refine};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
+use crate::replaced::turn_of;
 
 /// The weight of the words that a turn has in common with the question, and of those of the record itself.
 /// Both leave a record without any of them its place among records that have none either.
@@ -320,14 +321,6 @@ fn share_of_work(ranked: &[Ranked]) -> f64 {
     let talk = ranked.iter().filter(is_talk).count() as f64;
     let share = 1.0 - talk / ranked.len().max(1) as f64;
     (share / SHARE_OF_WORK).min(1.0)
-}
-
-/// The prompt that a record belongs to.
-pub(super) fn turn_of(record: &Observation) -> Option<i64> {
-    match record.obs_type.kind() {
-        ObsType::UserPrompt => Some(record.id),
-        _ => record.prompt_id,
-    }
 }
 
 /// Finds the answers and the last commits of turns, and the prompts of turns that have neither.

@@ -103,3 +103,37 @@ fn a_fact_that_changed_in_everyday_wording_is_marked_and_ranks_below_the_newer_o
         assert!(note.starts_with("replaces #"), "{found}");
     }
 }
+
+/// @search_newer_decision
+#[test]
+fn the_answer_and_the_commit_that_repeat_a_replaced_statement_are_marked_too() {
+    let world = World::new();
+    let (old, new) = ("s-1", "s-2");
+    world.prompt((old, WEB), 20 * DAY, "Write down: payments go through Stripe");
+    world.commit((old, WEB), 20 * DAY - HOUR, "1a2b3c4", "docs: payments go through Stripe");
+    let stripe = "Noted in docs/payments.md: payments go through Stripe, with the hosted checkout.";
+    world.answer((old, WEB), 20 * DAY - 2 * HOUR, stripe);
+    for day in 4..18 {
+        let at = (&*format!("s-{day}"), WEB);
+        world.prompt(at, day * DAY, &format!("Why do payments of shop {day} go to the queue?"));
+        let said = format!("Payments of shop {day} go to the queue because worker {day} is slow.");
+        world.answer(at, day * DAY - HOUR, &said);
+    }
+    world.prompt((new, WEB), 2 * DAY, "Change of plan: payments go through Adyen");
+    let adyen = "Done, docs/payments.md names Adyen and the drop-in component.";
+    world.answer((new, WEB), 2 * DAY - HOUR, adyen);
+    let by = format!("replaced by #{}", world.id("Change of plan: payments go through Adyen"));
+    let found = world.ask("search", json!({ "query": "who do payments go through" }));
+    let all = texts(&found["results"]);
+    let place = |text: &str| all.iter().position(|one| one.contains(text)).expect("a hit");
+    assert!(place("Adyen") == 0 && place("names Adyen") < 3, "{all:#?}");
+    for text in ["Write down", "1a2b3c4", "Noted in docs"] {
+        let hit =
+            &found["results"][if text == "1a2b3c4" { place("docs: pay") } else { place(text) }];
+        assert_eq!(hit["note"], by, "{text}: {found}");
+    }
+    assert!(place("Noted in docs") > place("names Adyen"), "{all:#?}");
+    // A list says the same of each record alone.
+    let shown = world.ask("get_observations", json!({ "ids": [world.id(stripe)] }));
+    assert!(shown["results"][0]["note"].to_string().contains(&by), "{shown}");
+}
