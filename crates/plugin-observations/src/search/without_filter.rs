@@ -7,7 +7,7 @@ use store::Rx;
 use store::search::{Filter, Recipe};
 use text::query::{Form, Query};
 
-use super::{Ranked, SearchParams};
+use super::{Named, Ranked, SearchParams};
 
 impl SearchParams {
     /// The filters that are each the reason for an empty answer; if no single one is, all of them if they
@@ -26,7 +26,13 @@ impl SearchParams {
         let given: Vec<Relaxed> = RELAXED.into_iter().filter(|(_, is, _)| is(filter)).collect();
         let finds = |filter: &Filter<'_>| -> Result<bool, OpError> {
             let found = self.find(rx, filter, query, recipe, (now, own_session))?;
-            Ok(!found.merely_similar && found.ranked.iter().any(Ranked::has_words))
+            // Records that have only parts of a name, or words that begin alike, are not what was searched for.
+            let is_part = |one: &Ranked| match found.query.form {
+                Form::AnyTerm => query.name().is_some() && one.named == Named::No,
+                form => form == Form::Prefix,
+            };
+            let is_it = |one: &Ranked| one.has_words() && !is_part(one);
+            Ok(!found.merely_similar && found.ranked.iter().any(is_it))
         };
         let mut reasons = Vec::new();
         for (name, _, relax) in &given {

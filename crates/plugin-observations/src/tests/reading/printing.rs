@@ -193,3 +193,22 @@ fn walks_show_their_way() {
     assert!(summaries.contains("    edited: /nowhere/web/a.rs"), "{summaries}");
     assert!(summaries.contains("    error: no rule to make login"), "{summaries}");
 }
+
+/// @search_empty_reason
+#[test]
+fn other_projects_are_named_only_if_the_typed_word_itself_is_there() {
+    let world = World::new();
+    world.edit(("s-1", API), HOUR, "/nowhere/api/b.rs", "the live view of the queue");
+    world.edit(("s-2", WEB), HOUR, "/nowhere/web/b.rs", "the rounding of the cart");
+    let here = |query: &str| {
+        let params = json!({ "query": query });
+        let found = world.call_from(Some(WEB), "search", params.clone()).unwrap();
+        let pretty = world.local.runtime.table().get("search").unwrap().info.cli.pretty.unwrap();
+        (found["excluded_by"].clone(), pretty(&params, &found, usize::MAX).unwrap())
+    };
+    let (reason, shown) = here("sk_live_zQ81mmT4");
+    assert_eq!(reason, json!(null), "{shown}");
+    assert!(shown.starts_with("Nothing matches \"sk_live_zQ81mmT4\" in web"), "{shown}");
+    assert!(!shown.contains("finds it"), "{shown}");
+    assert_eq!(here("live").0, json!(["project"]));
+}
