@@ -234,7 +234,7 @@ impl Summary {
     pub fn details(&self) -> Vec<String> {
         let outcome = Some(&self.outcome).filter(|outcome| !outcome.is_empty());
         outcome
-            .map(|outcome| format!("outcome: {outcome}"))
+            .map(|outcome| format!("last answer: {outcome}"))
             .into_iter()
             .chain(self.lists())
             .collect()

@@ -3,6 +3,7 @@
 //! Read in this order: `ingest` (an agent's event becomes records), `settings`; then an operation that reads records,
 //! such as `search`, or one that deletes them, such as `purge`.
 
+mod answered;
 mod briefing;
 mod count;
 mod examples;

@@ -7,8 +7,8 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::sessions::{self, SessionFilter};
-use store::{Rx, observations, prompts};
 
+use crate::answered::AnsweredPrompts;
 use crate::count::Count;
 use crate::examples;
 use crate::show;
@@ -57,6 +57,9 @@ pub(crate) struct SummarisedSession {
     /// The first sentences of the answer to the intent; left out if there is none, or if it is the outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
+    /// The prompt that the outcome answers; left out if that is the intent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_prompt: Option<String>,
 }
 
 impl Op for SessionSummaries {
@@ -102,27 +105,22 @@ impl Op for SessionSummaries {
             let mut results = Vec::new();
             for session in sessions::list(rx, &filter, limit)? {
                 let Some(summary) = session.summary else { continue };
-                let answer = answer_to_intent(rx, session.id)?;
+                let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
+                let intent_id = intent.as_ref().map(|intent| intent.id);
+                let last = last.filter(|last| Some(last.id) != intent_id);
+                let answer = intent.map(|intent| intent.gist(limits::SUMMARY_OUTCOME_CHARS_MAX));
                 results.push(SummarisedSession {
                     session_id: session.session_id,
                     project: session.project,
                     started_at: session.started_at.div_euclid(1000),
                     answer: answer.filter(|answer| *answer != summary.outcome),
+                    last_prompt: last.map(|last| last.prompt),
                     summary,
                 });
             }
             Ok(SessionSummariesOutput { results, about: scope.about(cx.now) })
         })
     }
-}
-
-/// The first sentences of the answer to the prompt that states the intent of a session. The outcome is that of its last turn,
-/// which may be about something else.
-fn answer_to_intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
-    let Some((prompt, _)) = prompts::intent_prompt(rx, session)? else { return Ok(None) };
-    let Some(answer) = prompts::answer_to(rx, prompt)? else { return Ok(None) };
-    let answer = observations::one(rx, answer)?;
-    Ok(answer.map(|answer| text::gist(&answer.content, limits::SUMMARY_OUTCOME_CHARS_MAX)))
 }
 
 impl Pretty for SessionSummaries {
@@ -144,7 +142,8 @@ impl Pretty for SessionSummaries {
                 show::line(&session.project),
                 show::age_and_date(session.started_at, about.answered_at),
             )];
-            lines.extend(show::summary(&session.summary, session.answer.as_deref()));
+            let around = (session.answer.as_deref(), session.last_prompt.as_deref());
+            lines.extend(show::summary(&session.summary, around));
             lines.join("\n")
         };
         results.iter().zip(ids).map(block).collect::<Vec<_>>().join("\n\n")

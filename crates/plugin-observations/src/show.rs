@@ -251,14 +251,19 @@ fn member(name: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// A summary, a line for each thing in it. `answer` is the answer to the intent if that is not the outcome.
-pub(crate) fn summary(summary: &Summary, answer: Option<&str>) -> Vec<String> {
+/// A summary, a line for each thing in it. If the outcome does not answer the intent, the answer to the intent and the
+/// prompt of the outcome are given.
+pub(crate) fn summary(
+    summary: &Summary,
+    (answer, last_prompt): (Option<&str>, Option<&str>),
+) -> Vec<String> {
     let mut lines = Vec::new();
     if !summary.intent.is_empty() {
         lines.push(format!("  {}", line(&summary.intent)));
     }
     lines.extend(answer.map(|answer| format!("    answer: {}", line(answer))));
     if !summary.outcome.is_empty() {
+        lines.extend(last_prompt.map(|prompt| format!("    last prompt: {}", line(prompt))));
         lines.push(format!("    last answer: {}", line(&summary.outcome)));
     }
     for (title, items) in [

@@ -225,7 +225,7 @@ fn redacted_prompts_and_answers_name_their_rules_and_a_summary_its_outcome() {
         assert!(rules.is_some_and(|rules| !rules.is_empty()), "{record}");
     }
     let session = home.run(&["get", "session://s-1"]).ok();
-    assert!(session.contains("outcome: The orchid token"), "{session}");
+    assert!(session.contains("last answer: The orchid token"), "{session}");
 }
 
 /// @search_answers_first

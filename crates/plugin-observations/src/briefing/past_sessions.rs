@@ -12,6 +12,7 @@ use store::sessions::{self, SessionFilter};
 use super::files_in_progress;
 use super::sections::{BriefingRow, SectionWriter, commit};
 use super::topic::{self, SessionTopic};
+use crate::answered::AnsweredPrompts;
 
 /// Words that two intents about the same thing have in common.
 const SAME_SUBJECT_WORDS: usize = 2;
@@ -119,8 +120,17 @@ fn read<'s>(
         match topic::of(rx, session, (&writer.work.commits, &writer.work.edits))? {
             Some(SessionTopic { id, prompt, outcome }) => (Some(id), prompt, outcome),
             None => {
-                let (id, intent) = prompts::intent_prompt(rx, session.id)?.unzip();
-                (id, intent.unwrap_or_default(), outcome(writer, session))
+                let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
+                match intent.or(last) {
+                    Some(of) => {
+                        let outcome = of.gist(limits::BRIEFING_TEXT_CHARS);
+                        (Some(of.id), of.prompt, outcome)
+                    }
+                    None => {
+                        let (id, intent) = prompts::intent_prompt(rx, session.id)?.unzip();
+                        (id, intent.unwrap_or_default(), String::new())
+                    }
+                }
             }
         };
     let decision = id.map_or_else(String::new, |id| writer.decisions.note(id));
@@ -183,16 +193,6 @@ fn edited(
         }
     }
     names.join(", ")
-}
-
-/// How a session ended, from its last answer.
-fn outcome(writer: &SectionWriter<'_>, session: &Session) -> String {
-    let known = session.summary.as_ref().map(|summary| summary.outcome.clone());
-    known.filter(|outcome| !outcome.is_empty()).unwrap_or_else(|| {
-        let own = |seen: &&Observation| seen.session_id == session.session_id;
-        let last = writer.work.answers.iter().find(own);
-        last.map_or_else(String::new, |seen| text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS))
-    })
 }
 
 /// The commits of a session by hash and subject, the last first.

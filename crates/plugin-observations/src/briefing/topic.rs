@@ -19,7 +19,7 @@ const REFERS_WORDS_MAX: usize = 6;
 /// Words that say something, in a prompt that begins a subject.
 const SUBJECT_WORDS_MIN: usize = 2;
 
-/// A prompt that begins a subject, and how the last answer about it begins; empty if there is none.
+/// A prompt that begins a subject, and how its answer begins; empty if there is none.
 pub(super) struct SessionTopic {
     /// The id of the prompt.
     pub(super) id: i64,
@@ -56,7 +56,7 @@ pub(super) fn of(
         if !is_committed && most.as_ref().is_some_and(|(most, _)| *most >= actions) {
             continue;
         }
-        let outcome = last_answer(rx, &turns)?;
+        let outcome = answer(rx, &turns)?;
         let counts = is_committed || outcome.is_some() || led_to(&edits);
         let topic = SessionTopic { id, prompt, outcome: outcome.unwrap_or_default() };
         if is_committed {
@@ -69,16 +69,20 @@ pub(super) fn of(
     Ok(most.map(|(_, topic)| topic))
 }
 
-/// The beginning of the last answer in these turns, which are newest first.
-fn last_answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
-    for turn in turns {
-        if let Some(id) = prompts::answer_to(rx, *turn)? {
-            let read = observations::get(rx, &[id])?;
-            let gist = |seen: &Observation| text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS);
-            return Ok(read.first().map(gist));
+/// The beginning of the answer to the prompt of the first of these turns, which are newest first. If it has none, or the
+/// agent asked back, it is that of the last answer to the prompts that follow up on it.
+fn answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
+    let mut asked_back = None;
+    for turn in turns.last().into_iter().chain(turns) {
+        let Some(id) = prompts::answer_to(rx, *turn)? else { continue };
+        let Some(said) = observations::one(rx, id)? else { continue };
+        let gist = text::gist(&said.content, limits::BRIEFING_TEXT_CHARS);
+        if !said.content.trim_end().ends_with('?') {
+            return Ok(Some(gist));
         }
+        asked_back.get_or_insert(gist);
     }
-    Ok(None)
+    Ok(asked_back)
 }
 
 /// The stems of a text's words, without stop words and short ones.

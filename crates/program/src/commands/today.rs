@@ -99,39 +99,51 @@ fn latest_prompt(trace: &Value) -> Option<String> {
 fn told(listed: &Value, summaries: &Value, latest: impl Fn(&str) -> Option<String>) -> Vec<Value> {
     let summaries = summaries["results"].as_array().into_iter().flatten();
     let summaries: HashMap<&str, &Value> =
-        summaries.filter_map(|of| Some((of["session_id"].as_str()?, &of["summary"]))).collect();
+        summaries.filter_map(|of| Some((of["session_id"].as_str()?, of))).collect();
     let listed = listed.as_array().into_iter().flatten().rev().filter(|session| has_work(session));
     let told = listed.map(|session| {
         let id = session["session_id"].as_str().unwrap_or_default();
+        let summarised = summaries.get(id).copied().unwrap_or(&Value::Null);
+        let (answered, came_of_it) = came_of(session, summarised);
+        let intent = answered.or(session["intent"].as_str());
         json!({
             "session_id": id,
             "project": session["project"],
             "last_at": session["last_at"],
             "state": session["state"],
-            "intent": session["intent"].as_str().map(str::to_owned).or_else(|| latest(id)),
-            "came_of_it": came_of(session, summaries.get(id).copied().unwrap_or(&Value::Null)),
+            "intent": intent.map(str::to_owned).or_else(|| latest(id)),
+            "came_of_it": came_of_it,
         })
     });
     told.collect()
 }
 
-/// The outcome of a session: its commits, else the agent's last answer, else its last error, else how much was done.
-fn came_of(session: &Value, summary: &Value) -> String {
+/// The outcome of a session: its commits, else the answer to its intent, else its last answer, else its last error, else
+/// how much was done. Before it, the prompt that the last answer belongs to, if that is shown and is not the intent.
+fn came_of<'v>(session: &Value, summarised: &'v Value) -> (Option<&'v str>, String) {
+    let summary = &summarised["summary"];
     let texts = |name: &str| -> Vec<&str> {
         summary[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     };
-    let outcome = summary["outcome"].as_str().filter(|outcome| !outcome.is_empty());
+    let said = |value: &'v Value| value.as_str().filter(|text| !text.is_empty());
     let so_far = if session["state"] == "active" { " so far" } else { "" };
     let actions = text::counted(&session["actions"], "action") + so_far;
-    match (&texts("completed")[..], outcome, &texts("notes")[..]) {
-        ([], Some(outcome), _) => outcome.to_owned(),
-        ([], None, [error, ..]) => format!("{actions}; last error: {error}"),
-        ([], None, []) => actions,
-        ([one], ..) => format!("committed: {one}"),
-        (several, ..) => {
+    let came = match (&texts("completed")[..], &texts("notes")[..]) {
+        ([one], _) => format!("committed: {one}"),
+        ([_, ..], _) => {
+            let several = texts("completed");
             format!("{}: {}", text::counted(several.len(), "commit"), several.join("; "))
         }
-    }
+        ([], notes) => match (said(&summarised["answer"]), said(&summary["outcome"]), notes) {
+            (Some(answer), ..) => answer.to_owned(),
+            (None, Some(outcome), _) => {
+                return (said(&summarised["last_prompt"]), outcome.to_owned());
+            }
+            (None, None, [error, ..]) => format!("{actions}; last error: {error}"),
+            (None, None, []) => actions,
+        },
+    };
+    (None, came)
 }
 
 /// The open work of the projects of the last week, as a briefing lists it.
@@ -265,4 +277,31 @@ fn first_steps(not_connected: &[Value]) -> String {
          `rekindle hint set COMPONENT KEY VALUE` stores a fact by hand.\n\
          `rekindle --help` lists all commands."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(summarised: &Value) -> String {
+        let session =
+            json!({ "session_id": "s-1", "intent": "why is the export slow?", "actions": 3 });
+        let summaries = json!({ "results": [summarised] });
+        let told = told(&json!([session]), &summaries, |_| None);
+        format!("{} -> {}", plain(&told[0]["intent"]), plain(&told[0]["came_of_it"]))
+    }
+
+    #[test]
+    fn a_prompt_is_shown_with_the_answer_of_its_own_turn() {
+        let (own, last) = ("An index is missing.", "The index is back in migration 0057.");
+        let summary = json!({ "outcome": last, "completed": [], "notes": [] });
+        let both = json!({ "session_id": "s-1", "summary": summary, "answer": own,
+            "last_prompt": "put the index back" });
+        assert_eq!(row(&both), format!("why is the export slow? -> {own}"));
+        let unanswered = json!({ "session_id": "s-1", "summary": summary,
+            "last_prompt": "put the index back" });
+        assert_eq!(row(&unanswered), format!("put the index back -> {last}"));
+        let alone = json!({ "session_id": "s-1", "summary": summary });
+        assert_eq!(row(&alone), format!("why is the export slow? -> {last}"));
+    }
 }

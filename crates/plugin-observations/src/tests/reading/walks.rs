@@ -364,7 +364,23 @@ fn a_summary_joins_the_intent_with_its_own_answer_and_names_the_last_answer_as_s
     assert_eq!(summaries["results"][0]["answer"], "The cart rounds each total once.");
     let shown = world.shown("session_summaries", json!({}));
     let lines = "  repair the rounding of the cart totals\n    answer: The cart rounds each total \
-                 once.\n    last answer: Three invoices are overdue.";
+                 once.\n    last prompt: how many invoices are overdue?\n    last answer: Three invoices are \
+                 overdue.";
+    assert!(shown.contains(lines), "{shown}");
+}
+
+/// @read_sessions
+#[test]
+fn a_summary_of_an_unanswered_intent_names_the_prompt_of_its_last_answer() {
+    let world = World::new();
+    let s = ("s-1", WEB);
+    world.prompt(s, 9 * HOUR, "why does the nightly export time out?");
+    world.command(s, 9 * HOUR - 1, "make export");
+    world.prompt(s, 7 * HOUR, "put the index of the orders back");
+    world.answer(s, 6 * HOUR, "The index is back in migration 0057.");
+    let shown = world.shown("session_summaries", json!({}));
+    let lines = "  why does the nightly export time out?\n    last prompt: put the index of the orders \
+                 back\n    last answer: The index is back in migration 0057.";
     assert!(shown.contains(lines), "{shown}");
 }
 
