@@ -596,6 +596,8 @@ pub const SEARCH_SPREAD_MAX: usize = 2_000;
 pub const SEARCH_READ: usize = 40;
 /// Different command lines with the query as a phrase that are ranked first; further ones are ranked by their words.
 pub const SEARCH_COMMANDS_FIRST: usize = 10;
+/// Passages with two adjacent words whose documents are listed; beyond it texts are read to find a typed command line.
+pub const SEARCH_ADJACENT_MAX: usize = 2_000;
 /// First hits of a search for which a replacing record is searched.
 pub const REPLACED_LOOKED_UP: usize = 20;
 /// Latest passages of talk in a project among which a replacing record is searched.

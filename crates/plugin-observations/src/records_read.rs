@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use model::OpError;
-use model::observation::Observation;
+use model::observation::{ObsType, Observation};
 use serde_json::Value;
 use store::search::{Hit, Hits, TermSet};
 use store::{Rx, observations};
@@ -37,6 +37,20 @@ impl RecordsRead {
             Entry::Occupied(known) => known.into_mut().as_ref(),
             Entry::Vacant(place) => {
                 place.insert(observations::one_of_kind(rx, hit.id, hit.kind.obs_type())?).as_ref()
+            }
+        })
+    }
+
+    /// Reads a prompt, or a record without a turn, by the id of its turn, unless that has been done.
+    pub(crate) fn read_turn(
+        &mut self,
+        rx: &Rx<'_>,
+        id: i64,
+    ) -> Result<Option<&Observation>, OpError> {
+        Ok(match self.records.entry(id) {
+            Entry::Occupied(known) => known.into_mut().as_ref(),
+            Entry::Vacant(place) => {
+                place.insert(observations::one_of_kind(rx, id, ObsType::UserPrompt)?).as_ref()
             }
         })
     }

@@ -453,7 +453,7 @@ impl SearchParams {
         let words = highest(&hits.hits, Hit::words);
         let mut records = RecordsRead::default();
         let commands = match self.order_by == OrderBy::Best && self.diverse {
-            true => typed_command::among(rx, query, &hits.hits, &mut records)?,
+            true => typed_command::among(rx, query, &hits, &mut records)?,
             false => HashSet::new(),
         };
         let rank = |hit: Hit| {

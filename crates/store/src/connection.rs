@@ -29,6 +29,9 @@ pub(crate) const SCHEMA_VERSION: i32 = 1;
 const STATEMENTS_KEPT: usize = 160;
 /// Kibibytes of pages that the writer keeps in memory, as far as they are used.
 const WRITER_CACHE_KIB: i32 = 16 * 1024;
+/// Kibibytes of pages that a reader keeps in memory, as far as they are used. A search reads some sixty records and the
+/// posting lists of its words; with SQLite's default most of these pages are read again each time.
+const READER_CACHE_KIB: i32 = 8 * 1024;
 /// Steps of SQLite's machine between two looks at the clock of a [`deadline`]. The full-text index
 /// makes few of them while it reads much.
 const STEPS_PER_LOOK: i32 = 64;
@@ -272,6 +275,7 @@ pub(crate) fn create(db: &Connection, registry: &Registry) -> rusqlite::Result<(
 pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let mut db = connect(path, busy)?;
     db.pragma_update(None, "query_only", true)
+        .and_then(|()| db.pragma_update(None, "cache_size", -READER_CACHE_KIB))
         .and_then(|()| db.progress_handler(STEPS_PER_LOOK, Some(deadline::look)))
         .map_err(|e| StoreError::of_any(&e))?;
     Ok(db)

@@ -88,6 +88,17 @@ pub struct Hits {
     pub completeness: Completeness,
     /// The evidence that a hit needs to be a likely answer.
     pub evidence: Evidence,
+    /// The documents with two words of the query next to each other, in order of their ids; none if they were not
+    /// searched, or not all of them are known.
+    adjacent: Option<Vec<i64>>,
+}
+
+impl Hits {
+    /// Whether a hit may contain all words of the query next to each other, as far as the index shows it.
+    pub fn may_have_phrase(&self, hit: &Hit) -> bool {
+        let adjacent = self.adjacent.as_ref().filter(|_| hit.passage != 0);
+        adjacent.is_none_or(|docs| docs.binary_search(&hit.id).is_ok())
+    }
 }
 
 /// Documents that match the query and the filter, best or newest first.
@@ -179,7 +190,8 @@ pub(crate) fn hits_within(
     if conditions.on_passages.admits_nothing() {
         let query = query.relaxed().unwrap_or_else(|| query.clone());
         let (completeness, evidence) = (Completeness::Complete, Evidence::default());
-        return Ok(Hits { hits: Vec::new(), query, weighed: 0, completeness, evidence });
+        let (hits, adjacent) = (Vec::new(), None);
+        return Ok(Hits { hits, query, weighed: 0, completeness, evidence, adjacent });
     }
     let (passages, completeness) = (rx.passages()?, Cell::default());
     let search = Search::new(rx, query, &conditions, &passages, effort, &completeness);
@@ -339,7 +351,8 @@ impl<'s, 'r> Search<'s, 'r> {
         let weighed = weighed.min(hits.len());
         let query = if name.is_some() { self.query.named() } else { self.query.clone() };
         let (completeness, evidence) = (self.completeness.get(), matches.evidence);
-        Ok(Hits { hits, query, weighed, completeness, evidence })
+        let adjacent = matches.adjacent;
+        Ok(Hits { hits, query, weighed, completeness, evidence, adjacent })
     }
 }
 

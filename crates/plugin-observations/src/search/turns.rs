@@ -351,7 +351,7 @@ impl Outcomes<'_, '_> {
             let commit = prompts::commit_of(rx, turn.id)?;
             let commit = commit.map(|id| (id, Some(Note::CameOf(turn.id))));
             // A question without an answer tells nothing.
-            let prompt = records.read(rx, turn.id)?;
+            let prompt = records.read_turn(rx, turn.id)?;
             let sets_task = prompt.is_some_and(|prompt| !text::decisions::asks(&prompt.content));
             let is_hit = turn.hits.iter().any(|one| one.ranked.hit.id == turn.id);
             let wants_task = answer.or(commit).is_none() && sets_task && !is_hit;
@@ -381,7 +381,7 @@ impl Outcomes<'_, '_> {
         for (turn, outcomes) in turns.iter_mut().zip(outcomes) {
             let asked = records.terms(rx, hits, turn.id)?;
             turn.terms = turn.terms.or(asked);
-            let prompt = records.read(rx, turn.id)?;
+            let prompt = records.read_turn(rx, turn.id)?;
             let asks = prompt.is_some_and(|prompt| text::decisions::asks(&prompt.content));
             for (id, note) in outcomes {
                 let terms = records.terms(rx, hits, id)?;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use model::observation::ObsType;
 use model::{OpError, limits};
-use store::search::Hit;
+use store::search::{Hit, Hits};
 use store::{Rx, observations};
 use text::query::{Form, Query};
 use text::words;
@@ -21,7 +21,7 @@ const WORDS_MAX: usize = 8;
 pub(super) fn among(
     rx: &Rx<'_>,
     query: &Query,
-    hits: &[Hit],
+    found: &Hits,
     records: &mut RecordsRead,
 ) -> Result<HashSet<i64>, OpError> {
     let phrase = phrase(query.typed());
@@ -31,7 +31,14 @@ pub(super) fn among(
     if !may_be_command {
         return Ok(HashSet::new());
     }
-    let is_candidate = |hit: &&Hit| hit.lexical > 0.0 && is_run(hit.kind.obs_type());
+    let hits = &found.hits;
+    // The index has each of the words once, and all of them as pairs.
+    let has_pairs = query.words.len() == phrase.len() && query.pairs.len() + 1 == phrase.len();
+    let is_candidate = |hit: &&Hit| {
+        hit.lexical > 0.0
+            && is_run(hit.kind.obs_type())
+            && (!has_pairs || found.may_have_phrase(hit))
+    };
     let ids: Vec<i64> = hits.iter().filter(is_candidate).map(|hit| hit.id).collect();
     let typed: Vec<&str> = query.typed().split_whitespace().collect();
     // Few contain it, and whole records cost more to read.

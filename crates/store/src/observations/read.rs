@@ -424,7 +424,7 @@ pub(crate) fn select(
     given: impl Params,
 ) -> Result<Vec<Observation>, OpError> {
     rx.sql(|db| {
-        let mut select = db.prepare_cached(&format!("{COLUMNS} {condition}"))?;
+        let mut select = db.prepare_cached(&[COLUMNS, condition].concat())?;
         select.query_map(given, observation)?.collect()
     })
 }

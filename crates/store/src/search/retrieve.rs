@@ -31,6 +31,8 @@ pub(super) struct Matches {
     /// Scores of whole sessions, if they count.
     pub(super) sessions: Vec<f64>,
     pub(super) evidence: Evidence,
+    /// The documents with a pair of adjacent words, in order of their ids, if all of them are known.
+    pub(super) adjacent: Option<Vec<i64>>,
 }
 
 impl Matches {
@@ -63,9 +65,15 @@ impl Search<'_, '_> {
     /// Passages with any of the words, and more for those in which two of them are adjacent.
     pub(super) fn words_and_pairs(&self, weighs: bool) -> Result<Matches, OpError> {
         let (mut matches, words) = self.words(weighs)?;
-        let pairs = self.affordable_pairs(&words);
-        let pairs = self.full_text(&pairs.join(" OR "), None)?.into_iter();
-        let admitted = pairs.filter(|pair| self.admits(pair.passage));
+        let (pairs, all) = self.affordable_pairs(&words);
+        let (pairs, whole) = self.full_text(&pairs.join(" OR "), None)?;
+        if all && whole && pairs.len() <= limits::SEARCH_ADJACENT_MAX {
+            let docs = pairs.iter().filter_map(|pair| self.passages.doc(pair.passage));
+            let mut docs: Vec<i64> = docs.collect();
+            docs.sort_unstable();
+            matches.adjacent = Some(docs);
+        }
+        let admitted = pairs.into_iter().filter(|pair| self.admits(pair.passage));
         matches.scored.extend(
             admitted
                 .map(|Scored { passage, score }| Scored { passage, score: score * PAIRS_WEIGHT }),
@@ -89,11 +97,12 @@ impl Search<'_, '_> {
         let scored = bm25::score(passages, &words, 0, filter, &filter.admits_of_run(passages));
         let evidence = Evidence::of(passages, query, &words, effort.recipe);
         let sessions = if weighs { bm25::whole_sessions(passages, &words) } else { Vec::new() };
-        Ok((Matches { scored, sessions, evidence }, words))
+        Ok((Matches { scored, sessions, evidence, adjacent: None }, words))
     }
 
-    /// Pairs of adjacent words that some passage may have. Finding them costs as much as finding the rarer of the two.
-    fn affordable_pairs(&self, words: &[Word<'_>]) -> Vec<String> {
+    /// Pairs of adjacent words that some passage may have, and whether these are all such pairs. Finding them costs as much
+    /// as finding the rarer of the two.
+    fn affordable_pairs(&self, words: &[Word<'_>]) -> (Vec<String>, bool) {
         let Query { pairs, .. } = self.query;
         let known: HashMap<&str, usize> =
             words.iter().map(|word| (word.word, word.count)).collect();
@@ -104,15 +113,16 @@ impl Search<'_, '_> {
         let costs: Vec<_> = pairs.iter().filter_map(|pair| Some((pair, rarer(pair)?))).collect();
         let affordable = costs.iter().filter(|(_, cost)| *cost <= self.effort.rows);
         let phrases: Vec<String> = affordable.map(|(pair, _)| query::phrase(*pair)).collect();
-        if phrases.len() < costs.len() {
+        let all = phrases.len() == costs.len();
+        if !all {
             self.lower();
         }
-        phrases
+        (phrases, all)
     }
 
     /// Documents that match in the full-text index.
     fn by_index(&self) -> Result<Vec<Scored>, OpError> {
-        self.full_text(&self.query.expression(), self.scope()?)
+        Ok(self.full_text(&self.query.expression(), self.scope()?)?.0)
     }
 
     /// The passages of documents that fulfil a condition as a whole, scored by their words, phrases and prefixes.
@@ -150,9 +160,13 @@ impl Search<'_, '_> {
         Ok(scored)
     }
 
-    /// The passages that match an FTS5 expression, the newest if there are too many. Only the passages of a scope
-    /// are considered.
-    fn full_text(&self, expression: &str, scope: Option<Vec<i64>>) -> Result<Vec<Scored>, OpError> {
+    /// The passages that match an FTS5 expression, the newest if there are too many, and whether these are all of them. Only
+    /// the passages of a scope are considered.
+    fn full_text(
+        &self,
+        expression: &str,
+        scope: Option<Vec<i64>>,
+    ) -> Result<(Vec<Scored>, bool), OpError> {
         const NEWEST: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts \
              WHERE passage_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
         // The plus keeps the index from looking up every word for every single passage.
@@ -161,7 +175,7 @@ impl Search<'_, '_> {
              ORDER BY rowid DESC LIMIT ?2";
         let mut scored = Vec::new();
         if expression.is_empty() || scope.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(scored);
+            return Ok((scored, true));
         }
         let most = self.effort.rows;
         let mut values: Vec<Value> =
@@ -174,10 +188,11 @@ impl Search<'_, '_> {
             scored.push(Scored { passage: row.cell(0)?, score: -row.cell::<f64>(1)? });
             Ok(true)
         })?;
-        if !whole || scored.len() == most {
+        let whole = whole && scored.len() < most;
+        if !whole {
             self.lower();
         }
-        Ok(scored)
+        Ok((scored, whole))
     }
 
     /// Calls `each` with the rows of a statement on the full-text index until it returns false. Returns whether there
