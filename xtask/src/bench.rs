@@ -65,10 +65,14 @@ fn run(project: &Project, wanted: &BenchOptions) -> Result<()> {
     }
 }
 
-/// The two figures that do not depend on how busy the machine is.
+/// The figures that do not depend on how busy the machine is.
 pub(crate) fn gate(project: &Project) -> Result<Vec<Row>> {
     let binary = project.build_binary(true)?;
-    Ok(vec![hook::instructions(&binary)?, resident::size(&binary)?])
+    Ok(vec![
+        hook::instructions(&binary)?,
+        hook::status_line_instructions(&binary)?,
+        resident::size(&binary)?,
+    ])
 }
 
 /// This build beside an earlier one.
@@ -85,6 +89,8 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     let mut rows = vec![hook::instructions(binary)?];
     rows.push(hook::with_daemon(binary, amount)?);
     rows.push(hook::without_daemon(binary, amount)?);
+    rows.push(hook::status_line_instructions(binary)?);
+    rows.push(hook::status_line(binary, amount)?);
     rows.push(resident::ready(binary, amount)?);
     rows.extend(resident::idle(binary, amount)?);
     rows.push(resident::size(binary)?);

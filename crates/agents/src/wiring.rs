@@ -60,7 +60,7 @@ pub const WIRINGS: &[Wiring] = &[
                 },
                 or_ending: None,
                 format: Format::Json,
-                parts: &[Part::Hooks(CLAUDE_HOOKS)],
+                parts: &[Part::Hooks(CLAUDE_HOOKS), Part::StatusLine],
                 switches: &[switch(&["disableAllHooks"], Off::Hooks(true))],
                 local: Some(".claude/settings.local.json"),
             },

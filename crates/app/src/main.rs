@@ -13,7 +13,12 @@ fn main() -> ExitCode {
         program::hook::take(&event, agent.as_deref(), None);
         return ExitCode::SUCCESS;
     }
-    if is_hook {
+    let is_status_line = is_word("statusline");
+    if is_status_line && is_plain_status_line(std::env::args_os().skip(2)) {
+        program::statusline::print(None);
+        return ExitCode::SUCCESS;
+    }
+    if is_hook || is_status_line {
         // An agent reads a hook's stdout as its answer, so errors are not printed there.
         program::hook::run_line(std::env::args_os().filter(|arg| arg != "--json").collect());
         return ExitCode::SUCCESS;
@@ -22,6 +27,16 @@ fn main() -> ExitCode {
     match program::run(std::env::args_os().collect()) {
         cli::EXIT_USAGE if is_record => ExitCode::FAILURE,
         exit => ExitCode::from(exit),
+    }
+}
+
+/// Whether a command line is just `[--agent AGENT]`.
+fn is_plain_status_line(args: impl Iterator<Item = OsString>) -> bool {
+    let args: Vec<OsString> = args.collect();
+    match args.as_slice() {
+        [] => true,
+        [flag, _] => flag == "--agent",
+        _ => false,
     }
 }
 

@@ -18,6 +18,8 @@ pub struct InstallRequest<'a> {
     pub scope: ConnectScope,
     /// The program that agents will start.
     pub binary: &'a Path,
+    /// Whether agents without a status line get ours.
+    pub status_line: bool,
     /// The copy that has to be made first, if one is needed.
     pub copy: Option<Copy>,
     /// Completions and the man page.
@@ -73,7 +75,7 @@ fn plan_all(asked: &InstallRequest<'_>, around: &Around<'_>) -> Result<InstallOu
     };
     let mut files = Vec::new();
     for wiring in asked.agents {
-        files.extend(plan::wire(wiring, asked.scope, path, around)?);
+        files.extend(plan::wire(wiring, asked.scope, (path, asked.status_line), around)?);
     }
     for whole in asked.shell {
         files.push(plan::put(whole, around)?);

@@ -8,7 +8,7 @@ use jsonc_parser::{CollectOptions, ParseOptions};
 use serde_json::{Map, Value};
 
 use crate::edit::{EditError, OurEntry};
-use crate::ours::{self, Ours, SERVER};
+use crate::ours::{self, Ours, SERVER, STATUS_LINE};
 
 const HOOKS: &str = "hooks";
 const MATCHER: &str = "matcher";
@@ -29,6 +29,7 @@ pub(crate) fn wire(
         match part {
             Part::Hooks(hooks) => wire_hooks(&object, hooks, ours),
             Part::Server { under, shape } => wire_server(&object, under, *shape, ours),
+            Part::StatusLine => wire_status_line(&object, ours),
             Part::Number { name, number } if object.get(name).is_none() => {
                 object.insert(0, name, CstInputValue::Number(number.to_string()));
             }
@@ -112,7 +113,7 @@ fn extra_members<'h>(
 /// other, and has our timeout.
 fn is_whole(hook: &CstObject, hooks: &Hooks, hooked: &Hooked, agent: &str) -> bool {
     let Some(there) = hook.to_serde_value() else { return false };
-    let wanted = Ours { agent, binary: SERVER }.hook(hooks, hooked);
+    let wanted = Ours { agent, binary: SERVER, status_line: false }.hook(hooks, hooked);
     let is_same = |(name, value): (&String, &Value)| {
         CALLING.contains(&name.as_str()) || there.get(name) == Some(value)
     };
@@ -186,6 +187,22 @@ fn wire_server(object: &CstObject, under: &str, shape: Server, ours: &Ours<'_>) 
     }
 }
 
+/// Adds our status line if the user wants it and has none. One of ours gets the current path.
+fn wire_status_line(object: &CstObject, ours: &Ours<'_>) {
+    let entry = ours.status_line();
+    match (object.get(STATUS_LINE), object.object_value(STATUS_LINE)) {
+        (None, _) if ours.status_line => drop(object.append(STATUS_LINE, input(&entry))),
+        (Some(_), Some(there)) if is_our_status_line(&there) => {
+            set(&there, "command", &entry["command"]);
+        }
+        _ => {}
+    }
+}
+
+fn is_our_status_line(line: &CstObject) -> bool {
+    line.to_serde_value().is_some_and(|line| ours::is_our_status_line(&line))
+}
+
 /// Whether an agent starts a program for this entry, by its type.
 fn has_its_type(entry: &Value, shape: Server) -> bool {
     match (&entry["type"], shape) {
@@ -213,6 +230,13 @@ pub(crate) fn unwire(
         match part {
             Part::Hooks(hooks) => unwire_hooks(&object, hooks.grouped, &was),
             Part::Server { under, .. } => unwire_server(&object, under, &was),
+            Part::StatusLine => {
+                let is_ours =
+                    object.object_value(STATUS_LINE).is_some_and(|line| is_our_status_line(&line));
+                if is_ours && let Some(line) = object.get(STATUS_LINE) {
+                    line.remove();
+                }
+            }
             // The number belongs to the hooks, which are removed before it. It is removed only if the remaining hooks
             // are those of `before`.
             Part::Number { name, .. } => {
@@ -297,6 +321,11 @@ pub(crate) fn wired(text: &str, format: Format, parts: &[Part], agent: &str) -> 
                     OurEntry { name: SERVER.to_owned(), entry, whole }
                 }));
             }
+            Part::StatusLine => {
+                let line = object.object_value(STATUS_LINE).and_then(|line| line.to_serde_value());
+                let ours = line.filter(ours::is_our_status_line);
+                all.extend(ours.map(|entry| OurEntry::whole(STATUS_LINE, entry)));
+            }
             Part::Number { .. } | Part::Text(_) => {}
         }
     }
@@ -375,6 +404,7 @@ fn check(text: &str, format: Format, parts: &[Part]) -> Result<(), EditError> {
                     return Err(wrong(entry, what));
                 }
             }
+            Part::StatusLine => drop(only(text, root, STATUS_LINE)?),
             Part::Number { .. } | Part::Text(_) => {}
         }
     }

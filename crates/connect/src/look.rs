@@ -9,7 +9,7 @@ use model::OpError;
 use serde_json::Value;
 
 use crate::edit;
-use crate::ours::{Ours, SERVER, program};
+use crate::ours::{Ours, SERVER, STATUS_LINE, is_our_status_line, program};
 use crate::place::{Around, ConnectScope, read, read_unedited, unreadable_part};
 use crate::switches::{self, DisabledPart, SettingsFile};
 
@@ -35,6 +35,8 @@ pub struct AgentConnection {
     pub invalid: bool,
     /// When the files with the hooks last changed.
     pub changed: Option<SystemTime>,
+    /// Whether it has a status line, and if so, whether that is ours.
+    pub status_line: Option<bool>,
     /// Whether our plugin is enabled in its settings.
     pub plugin: bool,
     /// Our entries that its settings disable in this repository.
@@ -107,7 +109,8 @@ fn text(
 ) -> Result<String, OpError> {
     let text = read(path, around.uid)?.text;
     // Only tests whether the text can be edited, so any path does.
-    edit::wire(path, text.as_deref(), file, &Ours { agent: wiring.agent, binary: SERVER })?;
+    let ours = Ours { agent: wiring.agent, binary: SERVER, status_line: false };
+    edit::wire(path, text.as_deref(), file, &ours)?;
     Ok(text.unwrap_or_default())
 }
 
@@ -131,6 +134,10 @@ pub fn look(wiring: &Wiring, scope: ConnectScope, around: &Around<'_>) -> AgentC
             look.changed = look.changed.max(changed);
             let value = edit::value(&text, file.format).unwrap_or_default();
             look.plugin |= has_plugin(wiring, &value);
+            if file.parts.iter().any(|part| matches!(part, Part::StatusLine)) {
+                let line = value.get(STATUS_LINE).filter(|line| !line.is_null());
+                look.status_line = line.map(is_our_status_line);
+            }
             hooks.push(SettingsFile { path: path.clone(), value });
         }
         look.files.push(path);
@@ -158,7 +165,7 @@ fn wanted(file: &Wired) -> Vec<String> {
             Part::Hooks(hooks) => all.extend(hooks.events.iter().map(|on| on.event.to_owned())),
             Part::Server { .. } => all.push(SERVER.to_owned()),
             Part::Text(_) if file.format == Format::Text => all.push("plugin".to_owned()),
-            Part::Number { .. } | Part::Text(_) => {}
+            Part::StatusLine | Part::Number { .. } | Part::Text(_) => {}
         }
     }
     all

@@ -9,6 +9,8 @@ use crate::place::read_unedited;
 
 /// The name of our MCP server.
 pub(crate) const SERVER: &str = "rekindle";
+/// The member of an agent's settings with its status line.
+pub(crate) const STATUS_LINE: &str = "statusLine";
 /// The name of our program.
 const PROGRAM: &str = "rekindle";
 
@@ -18,6 +20,8 @@ pub(crate) struct Ours<'a> {
     pub(crate) agent: &'a str,
     /// The absolute path of our program, which is the same for all versions.
     pub(crate) binary: &'a str,
+    /// Whether the user wants our status line.
+    pub(crate) status_line: bool,
 }
 
 impl Ours<'_> {
@@ -49,6 +53,12 @@ impl Ours<'_> {
             hook.insert("timeout".into(), hooks.unit.of(timeout).into());
         }
         hook
+    }
+
+    /// The setting of the status line.
+    pub(crate) fn status_line(&self) -> Value {
+        let line = format!("{} statusline --agent {}", quoted(self.binary), self.agent);
+        json!({ "type": "command", "command": line })
     }
 
     /// The entry of our MCP server.
@@ -99,6 +109,16 @@ fn calls_us(program: &str, args: &[&str]) -> bool {
         // Such a line can only be ours, whatever our program is called there.
         ["hook", _, "--agent", agent] => named || agents::wiring::wiring(agent).is_some(),
         ["hook", ..] => named,
+        _ => false,
+    }
+}
+
+/// Whether a status line is ours, with any path. Other programs have a command `statusline`, too.
+pub(crate) fn is_our_status_line(entry: &Value) -> bool {
+    let Some((program, args)) = call(entry) else { return false };
+    match args.as_slice() {
+        ["statusline"] => program.rsplit('/').next() == Some(PROGRAM),
+        ["statusline", "--agent", agent] => agents::wiring::wiring(agent).is_some(),
         _ => false,
     }
 }
@@ -181,7 +201,7 @@ pub(crate) fn plugin_programs(folder: &Path) -> Vec<String> {
 
 /// The files of the Claude Code plugin that starts this program: their paths in its directory, and their texts.
 pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)> {
-    let ours = Ours { agent: "claude-code", binary };
+    let ours = Ours { agent: "claude-code", binary, status_line: false };
     let mut events = Map::new();
     for hooked in CLAUDE_HOOKS.events {
         let group = json!([{ "hooks": [ours.hook(&CLAUDE_HOOKS, hooked)] }]);

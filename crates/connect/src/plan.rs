@@ -8,7 +8,7 @@ use model::{Code, OpError};
 use crate::apply::missing_folders;
 use crate::edit;
 use crate::merge;
-use crate::ours::{Ours, plugin_programs, program};
+use crate::ours::{Ours, STATUS_LINE, plugin_programs, program};
 use crate::place::{Around, ConnectScope, UserFile, follow, read, read_unedited, stays_inside};
 use crate::record::{InstallRecord, RecordEntry, digest};
 
@@ -81,10 +81,12 @@ impl FileChange {
 pub(crate) fn wire(
     wiring: &Wiring,
     scope: ConnectScope,
-    binary: &str,
+    (binary, status_line): (&str, bool),
     around: &Around<'_>,
 ) -> Result<Vec<FileChange>, OpError> {
-    let ours = Ours { agent: wiring.agent, binary };
+    // In the files of a repository it would be the status line of others, too.
+    let status_line = status_line && scope == ConnectScope::User;
+    let ours = Ours { agent: wiring.agent, binary, status_line };
     let mut changes = Vec::new();
     for file in wiring.files {
         let Some(path) = around.file(file, scope) else {
@@ -277,7 +279,8 @@ fn merged_undo(entry: &RecordEntry, file: &Wired, text: &str, without: &str) -> 
     let before = entry.before.as_deref()?;
     let pieces = edit::wired(text, file, &entry.agent);
     let binary = pieces.iter().find_map(|piece| program(&piece.entry))?;
-    let ours = Ours { agent: &entry.agent, binary: &binary };
+    let status_line = pieces.iter().any(|piece| piece.name == STATUS_LINE);
+    let ours = Ours { agent: &entry.agent, binary: &binary, status_line };
     let left = edit::wire(&entry.path, Some(before), file, &ours).ok()?;
     let meaning = |text: &str| edit::value(text, file.format);
     let wanted = meaning(without)?;

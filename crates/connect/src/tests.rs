@@ -16,7 +16,7 @@ fn file(agent: &str, at: usize) -> &'static Wired {
 }
 
 fn wire(agent: &'static str, at: usize, text: &str) -> Result<String, String> {
-    let ours = Ours { agent, binary: BINARY };
+    let ours = Ours { agent, binary: BINARY, status_line: false };
     let edited = edit::wire(Path::new("FILE"), Some(text), file(agent, at), &ours);
     edited.map_err(|error| error.message)
 }

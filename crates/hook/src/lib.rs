@@ -4,6 +4,7 @@
 //! event is sent as it is; without one, it is extracted and redacted here, and only the result is written to disk.
 //! There is no async runtime, no database and no argument parser here.
 
+mod status_line;
 mod stdin;
 
 use std::borrow::Cow;
@@ -27,6 +28,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use text::secrets::{self, Profile};
+
+pub use crate::status_line::{ShownSets, StatusOutcome, status_line};
 
 use crate::stdin::ReceivedEvent;
 

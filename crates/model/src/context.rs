@@ -126,6 +126,22 @@ impl JsonSchema for ContextSets {
     }
 }
 
+/// One line for a status line or a footer: five files by base name, the number of further ones, and the open view. Empty
+/// if there is nothing to show.
+pub fn footer(files: &[String], applet: &[String]) -> String {
+    let shown = |text: &str| text::one_line(text, limits::FOOTER_NAME_CHARS_MAX);
+    let name = |path: &String| {
+        let path = path.trim_end_matches(['/', '\\']);
+        shown(path.rsplit(['/', '\\']).next().unwrap_or(path))
+    };
+    let mut parts: Vec<String> = files.iter().take(limits::FOOTER_FILES_MAX).map(name).collect();
+    if let Some(more) = files.len().checked_sub(limits::FOOTER_FILES_MAX).filter(|more| *more > 0) {
+        parts.push(format!("+{more} more"));
+    }
+    parts.extend(applet.first().map(|slug| format!("[{}]", shown(slug))));
+    parts.join(" · ")
+}
+
 /// Checks the name of a set.
 pub fn check_set_name(param: &str, name: &str) -> Result<(), OpError> {
     let max = limits::CONTEXT_SET_NAME_CHARS_MAX;
@@ -169,6 +185,18 @@ pub fn check_items(param: &str, items: &[String]) -> Result<(), OpError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// @statusline
+    #[test]
+    fn the_footer_names_five_files_counts_the_rest_and_ends_with_the_view() {
+        let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
+        assert_eq!(footer(&[], &[]), "");
+        let files = list(&["/a/spec.md", r"C:\x\notes.md", "/a/e\u{1b}[31m.rs", "/d/"]);
+        let applet = list(&["git-diff", "path=x"]);
+        assert_eq!(footer(&files, &applet), "spec.md · notes.md · e␛[31m.rs · d · [git-diff]");
+        let seven = list(&["/1", "/2", "/3", "/4", "/5", "/6", "/7"]);
+        assert_eq!(footer(&seven, &[]), "1 · 2 · 3 · 4 · 5 · +2 more");
+    }
 
     fn texts(items: &[&str]) -> Vec<String> {
         items.iter().map(|item| (*item).to_owned()).collect()

@@ -18,6 +18,7 @@ mod reference;
 mod search_path;
 mod serve;
 mod status;
+pub mod statusline;
 mod stop;
 mod today;
 mod uninstall;
@@ -62,6 +63,7 @@ const COMMANDS: &[ProgramCommand] = &[
     ProgramCommand { command: eval::command, run: eval::run },
     ProgramCommand { command: links::command, run: links::run },
     ProgramCommand { command: hook::command, run: hook::run },
+    ProgramCommand { command: statusline::command, run: statusline::run },
     ProgramCommand { command: record::command, run: record::run },
     ProgramCommand { command: reference::command, run: reference::run },
     ProgramCommand { command: complete::command, run: complete::run },

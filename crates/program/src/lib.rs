@@ -11,5 +11,5 @@ mod progress;
 mod road;
 mod world;
 
-pub use crate::commands::{hook, run};
+pub use crate::commands::{hook, run, statusline};
 pub use crate::kit::{add_plugins, kit};

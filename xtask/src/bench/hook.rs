@@ -17,9 +17,12 @@ const INSTRUCTIONS_MAX: f64 = 0.6e6;
 const RATIO_WITH_DAEMON_MAX: f64 = 2.2;
 /// Without a daemon, the hook itself extracts and redacts the event.
 const RATIO_WITHOUT_DAEMON_MAX: f64 = 3.0;
+const RATIO_STATUS_LINE_MAX: f64 = 2.5;
 pub(super) const FLOOR: &str = "/bin/true";
 /// Spawns before the measured ones.
 pub(super) const WARM_UP: usize = 5;
+/// The session of every payload.
+const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 const EVENT: [&str; 2] = ["hook", "PostToolUse"];
 
 /// Instructions of one hook whose row the daemon commits.
@@ -33,26 +36,65 @@ pub(crate) fn instructions(binary: &Path) -> Result<Row> {
     Ok(Row::figure(measure, ours, target, count <= INSTRUCTIONS_MAX))
 }
 
+/// Instructions of one status line that the daemon answers.
+pub(crate) fn status_line_instructions(binary: &Path) -> Result<Row> {
+    let measure = "statusline, daemon up: instructions";
+    let target = "≤ 0.60 M";
+    if !process::exists("valgrind", "--version") {
+        return Ok(Row::skipped(measure, target, "no valgrind; apt-get install valgrind"));
+    }
+    let home = Home::new(binary)?;
+    let _daemon = Daemon::start(&home, &[])?;
+    declare_files(&home)?;
+    let finished = under_callgrind(&home, &["statusline"], &payload(&home, 0)?)?;
+    if finished.stdout.trim() != "cart.md · tax.rs" {
+        bail!("the status line is {:?}", finished.stdout);
+    }
+    let count = collected(&finished.stderr).context("valgrind reported no count")?;
+    let ours = format!("{:.2} M", count / 1e6);
+    Ok(Row::figure(measure, ours, target, count <= INSTRUCTIONS_MAX))
+}
+
+/// The median of status lines that the daemon answers.
+pub(crate) fn status_line(binary: &Path, amount: &Amount) -> Result<Row> {
+    let home = Home::new(binary)?;
+    let _daemon = Daemon::start(&home, &[])?;
+    declare_files(&home)?;
+    let (ours, floor) = interleaved(&home, &["statusline"], amount.spawns)?;
+    Ok(row("statusline, daemon up: median wall", ours, floor, RATIO_STATUS_LINE_MAX))
+}
+
+/// Two files in the context of the session of [`payload`].
+fn declare_files(home: &Home) -> Result<()> {
+    let args = ["context", "set", "files", "/web/cart.md", "/web/tax.rs", "--session", SESSION];
+    process::run_ok(&mut home.rekindle(&args), Duration::from_secs(10)).map(drop)
+}
+
 /// The instructions as callgrind counts them; `None` without valgrind.
 pub(super) fn count(binary: &Path) -> Result<Option<f64>> {
     if !process::exists("valgrind", "--version") {
         return Ok(None);
     }
     let home = Home::new(binary)?;
-    let payload = payload(&home, 0)?;
     let _daemon = Daemon::start(&home, &[])?;
+    let finished = under_callgrind(&home, &EVENT, &payload(&home, 0)?)?;
+    expect_committed(&home, 1).context("under valgrind the hook took another path")?;
+    collected(&finished.stderr).context("valgrind reported no count").map(Some)
+}
+
+/// Runs a command of ours under callgrind, with a file as its stdin.
+fn under_callgrind(home: &Home, args: &[&str], stdin: &Path) -> Result<process::FinishedCommand> {
     let out = home.file("callgrind.out");
     let mut command = Command::new("valgrind");
     command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
-    command.arg(home.binary()).args(EVENT);
+    command.arg(home.binary()).args(args);
     home.enclose(&mut command);
     let finished =
-        process::run_with(&mut command, File::open(payload)?.into(), Duration::from_secs(60))?;
+        process::run_with(&mut command, File::open(stdin)?.into(), Duration::from_secs(60))?;
     if !finished.status.success() {
-        bail!("the hook failed under valgrind\n{}", finished.said());
+        bail!("{args:?} failed under valgrind\n{}", finished.said());
     }
-    expect_committed(&home, 1).context("under valgrind the hook took another path")?;
-    collected(&finished.stderr).context("valgrind reported no count").map(Some)
+    Ok(finished)
 }
 
 /// Seconds of the hook of this number in a home.
@@ -70,7 +112,7 @@ fn collected(stderr: &str) -> Option<f64> {
 pub(crate) fn with_daemon(binary: &Path, amount: &Amount) -> Result<Row> {
     let home = Home::new(binary)?;
     let _daemon = Daemon::start(&home, &[])?;
-    let (ours, floor) = interleaved(&home, amount.spawns)?;
+    let (ours, floor) = interleaved(&home, &EVENT, amount.spawns)?;
     expect_committed(&home, amount.spawns + WARM_UP)?;
     Ok(row("hook, daemon up: median wall", ours, floor, RATIO_WITH_DAEMON_MAX))
 }
@@ -78,7 +120,7 @@ pub(crate) fn with_daemon(binary: &Path, amount: &Amount) -> Result<Row> {
 /// The median of hooks that find no daemon and spool.
 pub(crate) fn without_daemon(binary: &Path, amount: &Amount) -> Result<Row> {
     let home = Home::new(binary)?;
-    let (ours, floor) = interleaved(&home, amount.spawns)?;
+    let (ours, floor) = interleaved(&home, &EVENT, amount.spawns)?;
     if home.spooled() != amount.spawns + WARM_UP {
         bail!("{} events of {} hooks are in the spool", home.spooled(), amount.spawns + WARM_UP);
     }
@@ -92,11 +134,11 @@ fn row(measure: &str, ours: f64, floor: f64, max: f64) -> Row {
     row.against(text(floor), ratio)
 }
 
-/// Spawns the hook and the floor in turn; medians in seconds.
-fn interleaved(home: &Home, spawns: usize) -> Result<(f64, f64)> {
+/// Spawns a command of ours and the floor in turn; medians in seconds.
+fn interleaved(home: &Home, args: &[&str], spawns: usize) -> Result<(f64, f64)> {
     let payloads: Vec<PathBuf> =
         (0..spawns + WARM_UP).map(|number| payload(home, number)).collect::<Result<_>>()?;
-    let hook = || home.rekindle(&EVENT);
+    let ours_command = || home.rekindle(args);
     let floor = || {
         let mut command = Command::new(FLOOR);
         home.enclose(&mut command);
@@ -104,7 +146,7 @@ fn interleaved(home: &Home, spawns: usize) -> Result<(f64, f64)> {
     };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for payload in &payloads {
-        ours.push(spawn(hook(), payload)?);
+        ours.push(spawn(ours_command(), payload)?);
         theirs.push(spawn(floor(), payload)?);
     }
     Ok((median(&mut ours[WARM_UP..]), median(&mut theirs[WARM_UP..])))
@@ -142,7 +184,7 @@ pub(super) fn committed(home: &Home) -> Result<usize> {
 /// About a kilobyte, as an agent sends it after a command; every number is another event.
 fn payload(home: &Home, number: usize) -> Result<PathBuf> {
     let event = json!({
-        "session_id": "00000000-0000-4000-8000-000000000001",
+        "session_id": SESSION,
         "transcript_path": "/home/user/.claude/projects/-home-user-web/00000000-0000-4000-8000-000000000001.jsonl",
         "cwd": home.file("home"),
         "prompt_id": "00000000-0000-4000-8000-000000000002",

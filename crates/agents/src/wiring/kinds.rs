@@ -94,6 +94,8 @@ pub enum Part {
         under: &'static str,
         shape: Server,
     },
+    /// The command of the agent's status line, if the user wants it and has none.
+    StatusLine,
     /// A number that the agent requires.
     Number {
         name: &'static str,

@@ -298,3 +298,51 @@ fn a_program_reads_names_and_observes_a_session_at_its_path() {
     );
     assert_eq!(http.get("/api/sessions/none").status, 404);
 }
+
+/// Runs `statusline` for a session. Returns its line.
+fn status_line(home: &Home, input: &str) -> String {
+    let run = home.run_with(&["statusline"], input.as_bytes());
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{input}");
+    run.stdout
+}
+
+/// @statusline
+#[test]
+fn the_status_line_shows_the_context_with_and_without_a_daemon_and_nothing_without_one() {
+    let home = home();
+    let session = json!({ "session_id": SESSION, "cwd": "/srv/shop", "model": { "id": "m" } });
+    let session = session.to_string();
+    assert_eq!(status_line(&home, &session), "", "there is no store");
+    let daemon = home.daemon();
+    assert_eq!(status_line(&home, &session), "", "the session is not known");
+    set(&home, "files", &["/a/1.md", "/a/2.md", "/a/3.md", "/a/4.md", "/a/5.md", "/a/6.md"]);
+    set(&home, "ports", &["80"]);
+    set(&home, "applet", &["git-diff", "path=x"]);
+    let line = "1.md · 2.md · 3.md · 4.md · 5.md · +1 more · [git-diff]\n";
+    assert_eq!(status_line(&home, &session), line);
+    let run = home.run_with(&["statusline", "--agent", "claude-code"], session.as_bytes());
+    assert_eq!(run.stdout, line);
+    for wrong in ["", "{", "[]", "null", r#"{"session_id":7}"#, r#"{"session_id":"../x"}"#] {
+        assert_eq!(status_line(&home, wrong), "", "{wrong}");
+    }
+    let run = home.run_with(&["statusline", "--frobnicate"], session.as_bytes());
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    home.run(&["stop"]).ok();
+    drop(daemon);
+    assert_eq!(status_line(&home, &session), line, "without a daemon");
+}
+
+/// @statusline
+#[test]
+fn the_status_line_does_not_wait_for_a_daemon_that_hangs() {
+    let home = home();
+    let _daemon = home.daemon();
+    set(&home, "ports", &["80"]);
+    testkit::home::signal(home.pid(), "STOP");
+    let session = json!({ "session_id": SESSION }).to_string();
+    let started = std::time::Instant::now();
+    assert_eq!(status_line(&home, &session), "");
+    let took = started.elapsed();
+    testkit::home::signal(home.pid(), "CONT");
+    assert!(took < std::time::Duration::from_secs(10), "{took:?}");
+}

@@ -606,3 +606,34 @@ fn the_hooks_of_the_guide_are_those_that_install_writes() {
     let by_hand: Value = serde_json::from_str(block).unwrap();
     assert_eq!(by_hand["hooks"], written["hooks"]);
 }
+
+/// @statusline_setting
+#[test]
+fn a_status_line_is_added_on_request_only_where_there_is_none_and_uninstall_removes_it() {
+    let home = home();
+    let settings = || read(&home, ".claude/settings.json");
+    let offer = "rekindle install claude-code --statusline";
+    let plain = install(&home, &["claude-code"]);
+    assert!(plain.stderr.contains(offer), "{}", plain.stderr);
+    assert!(!settings().contains("statusLine"), "{}", settings());
+    let asked = install(&home, &["claude-code", "--statusline"]);
+    assert!(!asked.stderr.contains(offer), "{}", asked.stderr);
+    let line: Value = serde_json::from_str(&settings()).unwrap();
+    let command = line["statusLine"]["command"].as_str().unwrap_or_default();
+    assert!(command.ends_with("rekindle statusline --agent claude-code"), "{command}");
+    // A later installation without the flag keeps it.
+    install(&home, &["claude-code"]).ok();
+    assert!(settings().contains("statusline --agent"), "{}", settings());
+    // The user edits the file, so that it is not restored as a whole.
+    let edited = settings().replacen('{', "{ \"model\": \"opus\",", 1);
+    home.write(".claude/settings.json", &edited);
+    home.run(&["uninstall", "claude-code", "--yes"]).ok();
+    let left: Value = serde_json::from_str(&settings()).unwrap();
+    assert_eq!(left, json!({ "model": "opus" }));
+    let own = r#"{"statusLine":{"type":"command","command":"bunx other statusline"}}"#;
+    home.write(".claude/settings.json", own);
+    let refused = install(&home, &["claude-code", "--statusline"]);
+    assert!(refused.stderr.contains("another status line"), "{}", refused.stderr);
+    home.run(&["uninstall", "claude-code", "--yes"]).ok();
+    assert_eq!(settings(), own);
+}

@@ -1,5 +1,9 @@
 //! Limits of sessions and of their declared context.
 
+use std::time::Duration;
+
+use super::in_this_build;
+
 /// Bytes of the agent's own id of a session.
 pub const SESSION_ID_BYTES_MAX: usize = 200;
 /// Characters of a user's name for a session, and of its environment hint.
@@ -13,6 +17,14 @@ pub const CONTEXT_SET_NAME_CHARS_MAX: usize = 64;
 pub const CONTEXT_ITEM_CHARS_MAX: usize = 1_024;
 /// Characters of an item, other than a path, in the text for a resumed session.
 pub const CONTEXT_ITEM_CHARS_SHOWN: usize = 200;
+/// Files that the status line of a session names, and characters of each name.
+pub const FOOTER_FILES_MAX: usize = 5;
+pub const FOOTER_NAME_CHARS_MAX: usize = 40;
+/// How long the status line waits for stdin and the daemon. It leaves time for the start and the end of its process
+/// within 150 ms.
+pub const STATUS_LINE_DEADLINE: Duration = in_this_build(Duration::from_millis(120));
+/// Bytes of an agent's JSON for its status line; the rest is not read, so that a longer one shows nothing.
+pub const STATUS_LINE_BYTES_MAX: usize = 1024 * 1024;
 /// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.
 pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
 /// Sessions that the error for an ambiguous prefix lists.

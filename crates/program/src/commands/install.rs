@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::wiring::{WIRINGS, Wiring};
+use agents::wiring::{Part, WIRINGS, Wiring};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use connect::{Around, ConnectScope, Copy, InstallOutcome, InstallRequest, ShellFile, look};
+use connect::{
+    AgentConnection, Around, ConnectScope, Copy, InstallOutcome, InstallRequest, ShellFile, look,
+};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
@@ -44,6 +46,10 @@ pub(super) fn command() -> Command {
                 .help("Copy the program there, and have agents start it from there"),
         )
         .arg(connecting::yes_arg("Connect all agents that are found, without a question"))
+        .arg(
+            flag("statusline")
+                .help("Show the session's context in Claude Code's status line, if you have none"),
+        )
         .arg(flag("shell").help("Install completions for your shells and the man page"))
         .after_help(
             "Examples:\n  rekindle install claude-code\n  rekindle install --dry-run\n  \
@@ -91,6 +97,7 @@ fn install(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, OpE
         agents: &chosen,
         scope,
         binary: &binary,
+        status_line: matches.get_flag("statusline"),
         copy,
         shell: &shell,
         data_dir: &connecting::record_dir(),
@@ -194,13 +201,15 @@ fn told(
         connecting::files(files, dry)
     };
     let agents = asked.agents.iter().map(|wiring| {
-        let off = connecting::switched_off(wiring, &look(wiring, asked.scope, around));
+        let connection = look(wiring, asked.scope, around);
+        let off = connecting::switched_off(wiring, &connection);
         let off = off.iter().map(|off| format!("{}. {}", off.detail, off.hint));
         json!({
             "agent": wiring.agent,
             "title": wiring.title,
             "files": of(wiring.agent),
             "remark": wiring.remark,
+            "status_line": status_line(wiring, &connection, asked),
             "off": off.collect::<Vec<_>>(),
         })
     });
@@ -215,6 +224,27 @@ fn told(
         "agents": agents.collect::<Vec<_>>(),
         "shell": of("shell"),
     })
+}
+
+/// A note about the status line of an agent: the offer of ours, or that another one is kept.
+fn status_line(
+    wiring: &Wiring,
+    connection: &AgentConnection,
+    asked: &InstallRequest<'_>,
+) -> Option<String> {
+    let mut parts = wiring.files.iter().flat_map(|file| file.parts);
+    if !parts.any(|part| matches!(part, Part::StatusLine)) || asked.scope != ConnectScope::User {
+        return None;
+    }
+    let title = wiring.title;
+    match (connection.status_line, asked.status_line) {
+        (None, false) => Some(format!(
+            "{title} can show the session's context in its status line: run `rekindle install {} --statusline`",
+            wiring.agent
+        )),
+        (Some(false), true) => Some(format!("{title} has another status line, which is unchanged")),
+        _ => None,
+    }
 }
 
 fn pretty(result: &Value) -> String {
@@ -280,8 +310,10 @@ fn remarks(world: &mut World, result: &Value) {
         for off in agent["off"].as_array().into_iter().flatten() {
             world.out.note(&format!("warning: {}", plain(off)));
         }
-        if let Some(remark) = agent["remark"].as_str() {
-            world.out.note(&format!("note: {remark}"));
+        for member in ["remark", "status_line"] {
+            if let Some(remark) = agent[member].as_str() {
+                world.out.note(&format!("note: {remark}"));
+            }
         }
     }
 }

@@ -93,6 +93,7 @@ fn program() -> Result<PluginProgram, OpError> {
         agents: &[],
         scope: ConnectScope::User,
         binary: &path,
+        status_line: false,
         copy,
         shell: &[],
         data_dir: &record_dir(),

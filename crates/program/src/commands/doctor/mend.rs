@@ -228,6 +228,7 @@ fn complete(world: &World, mended: &mut Fixes) {
             agents: &[wiring],
             scope,
             binary: &binary,
+            status_line: false,
             copy,
             shell: &[],
             data_dir: &record_dir(),
