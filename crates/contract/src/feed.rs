@@ -19,7 +19,14 @@ pub trait Feed: Send + Sync {
     /// The events that a subscription with these parameters gets. Unknown and wrong parameters are refused.
     fn filter(&self, params: &FeedParams, rx: &Rx<'_>) -> Result<EventFilter, OpError>;
 
-    /// The first message of a subscription, sent before any event.
+    /// The query parameter that selects this feed without `feed=NAME` in `GET /api/events`, and the parameter of the
+    /// feed that it gives.
+    fn query(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// The first message of a subscription, sent before any event. Its number `version`, if it has one, is the id of the
+    /// server-sent event.
     fn first(&self, _params: &FeedParams, _rx: &Rx<'_>) -> Result<Option<Value>, OpError> {
         Ok(None)
     }

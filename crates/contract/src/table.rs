@@ -119,6 +119,11 @@ impl Table {
         self.schemes.values()
     }
 
+    /// All feeds, by name.
+    pub fn feeds(&self) -> impl Iterator<Item = &Arc<dyn Feed>> {
+        self.feeds.values()
+    }
+
     /// The feed of this name.
     pub fn feed(&self, name: &str) -> Result<&Arc<dyn Feed>, OpError> {
         self.feeds.get(name).ok_or_else(|| {
@@ -127,10 +132,6 @@ impl Table {
             OpError::invalid("feed", format!("no feed is called '{name}'"))
                 .hint(format!("Choose from: {}.", known.join(", ")))
         })
-    }
-
-    pub fn feeds(&self) -> impl Iterator<Item = &Arc<dyn Feed>> {
-        self.feeds.values()
     }
 
     /// The description of a group of commands.

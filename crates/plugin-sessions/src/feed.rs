@@ -23,10 +23,13 @@ impl Feed for SessionFeed {
         "session/event"
     }
 
+    fn query(&self) -> Option<(&'static str, &'static str)> {
+        Some(("session", "session_id"))
+    }
+
     /// A session may be subscribed to before it exists.
     fn filter(&self, params: &FeedParams, _: &Rx<'_>) -> Result<EventFilter, OpError> {
-        let subject = format!("session://{}", session_id(params)?);
-        Ok(EventFilter { kind: Some(KINDS.to_owned()), subject: Some(subject), project: None })
+        Ok(changes_of(session_id(params)?))
     }
 
     fn first(&self, params: &FeedParams, rx: &Rx<'_>) -> Result<Option<Value>, OpError> {
@@ -114,6 +117,12 @@ fn list_filter() -> EventFilter {
 /// The session that an event is about.
 fn named(event: &Published) -> &str {
     event.subject.strip_prefix("session://").unwrap_or(&event.subject)
+}
+
+/// The events about changes of a session's context.
+pub(crate) fn changes_of(session: &str) -> EventFilter {
+    let subject = format!("session://{session}");
+    EventFilter { kind: Some(KINDS.to_owned()), subject: Some(subject), project: None }
 }
 
 fn frame(session: &str, version: u64, data: Value) -> Value {

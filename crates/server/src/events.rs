@@ -1,10 +1,12 @@
-//! `GET /api/events?feed=NAME`: a feed as server-sent events. The other query parameters are those of the feed.
+//! `GET /api/events?feed=NAME`: a feed as server-sent events. The other query parameters are those of the feed. A feed
+//! may have a query parameter of its own that selects it, such as `session=ID`.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use contract::Table;
 use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{Either, StreamBody};
@@ -69,17 +71,13 @@ pub(crate) async fn open(
             return Err(OpError::invalid(&name, format!("`{name}` is given twice")));
         }
     }
-    let Some(Value::String(name)) = params.remove("feed") else {
-        let known = runtime.table().feed("").err();
-        let error = OpError::invalid("feed", "the query names no feed");
-        return Err(OpError { hint: known.and_then(|known| known.hint), ..error });
-    };
+    let name = feed_name(runtime.table(), &mut params)?;
     let feed = runtime.feed(&name, Value::Object(params))?;
     let subscription = runtime.subscribe();
     let first = runtime.follow(subscription.filters(), feed.clone()).await?;
     // A comment makes clients and proxies notice that the stream is open.
     let mut waiting = VecDeque::from([": open\n\n".to_owned()]);
-    waiting.extend(first.map(|first| piece(feed.feed.method(), None, &first)));
+    waiting.extend(first.map(|first| piece(feed.feed.method(), first["version"].as_u64(), &first)));
     let stop = connection.shared.stop.clone();
     let state = EventStream { _connection: connection.clone(), subscription, feed, waiting, stop };
     let pieces = stream::unfold(state, |mut state| async move {
@@ -92,4 +90,21 @@ pub(crate) async fn open(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
+}
+
+/// The name of the feed that the query selects, by `feed` or by a parameter of the feed's own, which is renamed.
+fn feed_name(table: &Table, params: &mut Map<String, Value>) -> Result<String, OpError> {
+    if let Some(Value::String(name)) = params.remove("feed") {
+        return Ok(name);
+    }
+    for feed in table.feeds() {
+        let Some((query, param)) = feed.query() else { continue };
+        if let Some(value) = params.remove(query) {
+            params.insert(param.to_owned(), value);
+            return Ok(feed.name().to_owned());
+        }
+    }
+    let known = table.feed("").err();
+    let error = OpError::invalid("session", "the query names neither a session nor a feed");
+    Err(OpError { hint: known.and_then(|known| known.hint), ..error })
 }

@@ -16,20 +16,36 @@ pub struct Sse {
 }
 
 impl Sse {
-    /// Opens the stream at this path.
-    pub fn open(http: &Http, path: &str) -> Sse {
+    /// Opens a stream of events at this path, which has no address for posting.
+    pub fn follow(http: &Http, path: &str) -> Sse {
         let stream = http.start("GET", path, b"");
-        let mut sse = Sse { http: http.clone(), stream, endpoint: String::new() };
+        Sse { http: http.clone(), stream, endpoint: String::new() }
+    }
+
+    /// Opens a stream of events as the answer to a posted body.
+    pub fn posted(http: &Http, path: &str, body: &[u8]) -> Sse {
+        let stream = http.start("POST", path, body);
+        Sse { http: http.clone(), stream, endpoint: String::new() }
+    }
+
+    /// Opens the stream of an MCP session at this path.
+    pub fn open(http: &Http, path: &str) -> Sse {
+        let mut sse = Sse::follow(http, path);
         let (event, endpoint) = sse.receive().expect("a first event");
         assert_eq!(event, "endpoint", "{endpoint}");
         sse.endpoint = endpoint;
         sse
     }
 
-    /// The name and data of the next event; `None` after the end of the stream. Lines with the length of a chunk are
-    /// skipped.
+    /// The name and data of the next event; `None` after the end of the stream.
     pub fn receive(&mut self) -> Option<(String, String)> {
-        let mut event = String::new();
+        self.receive_whole().map(|(event, _, data)| (event, data))
+    }
+
+    /// The name, id and data of the next event; `None` after the end of the stream. Lines with the length of a chunk are
+    /// skipped.
+    pub fn receive_whole(&mut self) -> Option<(String, String, String)> {
+        let (mut event, mut id) = (String::new(), String::new());
         loop {
             let mut line = String::new();
             if self.stream.read_line(&mut line).ok()? == 0 {
@@ -37,8 +53,10 @@ impl Sse {
             }
             if let Some(name) = line.strip_prefix("event: ") {
                 event = name.trim().to_owned();
+            } else if let Some(text) = line.strip_prefix("id: ") {
+                id = text.trim().to_owned();
             } else if let Some(data) = line.strip_prefix("data: ") {
-                return Some((event, data.trim().to_owned()));
+                return Some((event, id, data.trim().to_owned()));
             }
         }
     }

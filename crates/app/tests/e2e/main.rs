@@ -46,6 +46,7 @@ mod late;
 mod leftovers;
 mod life;
 mod links;
+mod live;
 mod looking;
 mod manners;
 mod mcp;
