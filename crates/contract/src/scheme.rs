@@ -2,6 +2,7 @@
 
 use model::OpError;
 use model::entry::{Entry, EntryLine, EntryPath};
+use model::event::{EventFilter, Published};
 
 use crate::cx::Cx;
 
@@ -21,4 +22,15 @@ pub trait Scheme: Send + Sync {
 
     /// The entry at this path.
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError>;
+
+    /// The events after which the entry at this path may read differently, so that clients can subscribe to it. The
+    /// entry need not exist yet. None if entries of this scheme cannot be subscribed to.
+    fn updated_by(&self, _path: &EntryPath) -> Result<Option<EventFilter>, OpError> {
+        Ok(None)
+    }
+
+    /// Whether an event that [`Scheme::updated_by`] admits concerns the entry at this path.
+    fn concerns(&self, _path: &EntryPath, _event: &Published) -> bool {
+        true
+    }
 }

@@ -1,27 +1,29 @@
 //! The SDK's server handler: the server's info, and each method we declare. Methods of capabilities
 //! that are not declared are unknown, even if the SDK has an empty default answer for them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{OpError, Reply, Request};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, RequestId,
+    ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use runtime::Runtime;
+use runtime::entry_updates::EntryUpdates;
 use serde_json::{Value, json};
 
 use crate::errors::protocol_error;
 use crate::instructions::server_instructions;
 use crate::progress::Progress;
+use crate::subscriptions::Changed;
 use crate::tools::{self, Tools};
-use crate::{Peer, inert, resources, wording};
+use crate::{Peer, inert, resources, subscriptions, wording};
 
 /// Methods that the modern revision has removed; there they are unknown, whatever they carry.
 const REMOVED: [&str; 2] = ["initialize", "ping"];
@@ -37,18 +39,45 @@ const ANSWERED: [&str; 8] = [
     "tools/list",
 ];
 
+/// Methods that are answered for clients whose surface keeps their subscriptions.
+const SUBSCRIBING: [&str; 2] = ["resources/subscribe", "resources/unsubscribe"];
+/// The method of the modern revision for subscriptions.
+const LISTEN: &str = "subscriptions/listen";
+
 /// The runtime as the SDK's handler. Cheap to clone: the SDK wants a new one for every request.
 #[derive(Clone)]
 pub(crate) struct Handler {
     runtime: Runtime,
     tools: Arc<Tools>,
     instructions: Arc<str>,
+    /// The updates for the one stream of this request. They begin before the stream is acknowledged, so that none
+    /// is missed after that.
+    prepared: Arc<Mutex<Option<EntryUpdates>>>,
 }
 
 impl Handler {
     pub(crate) fn new(runtime: Runtime) -> Handler {
         let instructions = server_instructions(runtime.table()).into();
-        Handler { runtime, tools: Arc::default(), instructions }
+        Handler { runtime, tools: Arc::default(), instructions, prepared: Arc::default() }
+    }
+
+    /// A handler for one request of its own.
+    pub(crate) fn for_request(&self) -> Handler {
+        Handler { prepared: Arc::default(), ..self.clone() }
+    }
+
+    fn prepared(&self) -> MutexGuard<'_, Option<EntryUpdates>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers a request that changes the subscriptions of a client with `count` of them; `None` for other requests.
+    pub(crate) fn change_subscriptions(
+        &self,
+        request: &ClientRequest,
+        id: &RequestId,
+        count: usize,
+    ) -> Option<Result<Changed, OpError>> {
+        subscriptions::answer(&self.runtime, request, id, count)
     }
 
     /// `too_large` for a message that took more bytes than the tool it calls may use.
@@ -73,7 +102,11 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
         ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
             .with_server_info(
@@ -82,13 +115,50 @@ impl ServerHandler for Handler {
             .with_instructions(&*self.instructions)
     }
 
-    /// Agrees on a revision and remembers nothing: the surface brings it with later messages.
+    /// Agrees on a revision and remembers nothing: the surface brings it with later messages. Subscriptions are declared
+    /// only if the surface keeps them.
     async fn initialize(
         &self,
         request: InitializeRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.negotiate_initialize(&request)
+        let mut result = self.negotiate_initialize(&request)?;
+        let keeps = sender(&context).is_ok_and(|from| from.subscriptions.is_some());
+        if let Some(resources) = result.capabilities.resources.as_mut().filter(|_| !keeps) {
+            resources.subscribe = None;
+        }
+        Ok(result)
+    }
+
+    /// The resources that can be watched. All other notifications are declined: there are none.
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let accepted = subscriptions::accepted(&self.runtime, requested);
+        let mut updates = self.runtime.entry_updates();
+        updates.watch(accepted.resource_subscriptions.iter().flatten().map(String::as_str));
+        *self.prepared() = Some(updates);
+        Some(accepted)
+    }
+
+    /// Reports updates on a stream of `/mcp` until its client leaves.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let prepared = self.prepared().take();
+        let Some(mut updates) = prepared else { return Ok(()) };
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                updated = updates.next() => {
+                    let Some(uri) = updated else {
+                        return Err(ErrorData::internal_error(updates.reason(), None));
+                    };
+                    if context.sink().notify_resource_updated(uri).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
     }
 
     async fn list_tools(
@@ -184,7 +254,10 @@ impl ServerHandler for Handler {
         // Errors repeat the method.
         let method = inert::line(method);
         let modern = context.meta.protocol_version().is_some_and(|v| !v.has_initialize());
-        let answered = ANSWERED.contains(&method.as_str());
+        let keeps = sender(&context).is_ok_and(|from| from.subscriptions.is_some());
+        let answered = ANSWERED.contains(&method.as_str())
+            || (keeps && !modern && SUBSCRIBING.contains(&method.as_str()))
+            || (modern && method == LISTEN);
         if !answered || (modern && REMOVED.contains(&method.as_str())) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }

@@ -3,6 +3,7 @@
 //! Host, origin, token and content type were checked before.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
@@ -22,6 +23,7 @@ use crate::handler::Handler;
 use crate::message::{Outcome, Shape, error_reply, parse, shape};
 use crate::{Answering, McpServer, Notified, Notifying, Peer};
 
+type SdkService = StreamableHttpService<Handler, NeverSessionManager>;
 type McpHttpReply = Response<BoxBody<Bytes, Infallible>>;
 
 const JSON: &str = "application/json";
@@ -34,19 +36,22 @@ const MODERN_META: [&str; 3] = [
     "io.modelcontextprotocol/clientInfo",
 ];
 
-/// The SDK's service without sessions, which answers in JSON and leaves guarding to our server.
-pub(crate) fn sdk_service(handler: Handler) -> StreamableHttpService<Handler, NeverSessionManager> {
+/// The SDK's service without sessions, which answers in JSON and leaves guarding to our server; and the function that ends
+/// its streams.
+pub(crate) fn sdk_service(handler: Handler) -> (SdkService, Arc<dyn Fn() + Send + Sync>) {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(limits::BODY_BYTES_MAX)
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    StreamableHttpService::new(
-        move || Ok(handler.clone()),
+    let streams = config.cancellation_token.clone();
+    let service = StreamableHttpService::new(
+        move || Ok(handler.for_request()),
         NeverSessionManager::default().into(),
         config,
-    )
+    );
+    (service, Arc::new(move || streams.cancel()))
 }
 
 impl McpServer {

@@ -3,8 +3,8 @@
 //! Read in this order: [`McpServer`] (the two ways in), `message` (one line of JSON-RPC), `http`
 //! (the layer in front of the SDK's HTTP service), `handler` (what the SDK asks of us), `tools`
 //! and `resources` (the table of operations as MCP shows it), `instructions` (when to call what), `progress` (notifications
-//! while a job runs), `inert` (neutralises replies). No socket, no session and no state
-//! of a client is kept here: a message that is sent again to another daemon finds everything it
+//! while a job runs), `subscriptions` (updates of resources), `inert` (neutralises replies). No socket, no session and no state
+//! of a client is kept here but the [`McpSubscriptions`] that a surface holds: a message that is sent again to another daemon finds everything it
 //! needs in itself and in its [`Peer`].
 
 mod errors;
@@ -15,6 +15,7 @@ mod instructions;
 mod message;
 mod progress;
 mod resources;
+mod subscriptions;
 mod tools;
 mod wording;
 
@@ -33,6 +34,7 @@ use crate::handler::Handler;
 
 pub use crate::instructions::server_instructions;
 pub use crate::progress::{Notified, Notifying};
+pub use crate::subscriptions::{McpSubscriptions, ResourceUpdates, SubscriptionChange};
 
 /// The sender of a message, as known to the surface that received it.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub struct Peer {
     pub tools: String,
     /// Takes notifications to the client, as lines, until the reply; none where the surface cannot send any.
     pub notify: Option<mpsc::Sender<String>>,
+    /// The number of its subscriptions; none where the surface cannot keep any.
+    pub subscriptions: Option<usize>,
 }
 
 /// The reply to one line, and the revision that the line negotiated.
@@ -55,6 +59,8 @@ pub struct Answer {
     pub line: Option<String>,
     /// The revision that this very line agreed upon; the surface brings it with later lines.
     pub revision: Option<String>,
+    /// Changes of the client's subscriptions, which the surface applies before it sends the reply.
+    pub changes: Vec<SubscriptionChange>,
 }
 
 /// An answer on its way. Boxed, because a bare future brings the SDK's code with it into every crate
@@ -68,13 +74,20 @@ pub struct McpServer {
     /// A peer without a client: the SDK requires a peer, and a single message has none.
     nobody: Arc<OnceLock<rmcp::Peer<RoleServer>>>,
     sdk: Arc<StreamableHttpService<Handler, NeverSessionManager>>,
+    /// Ends the streams of the SDK's service.
+    stop: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl McpServer {
     pub fn new(runtime: Runtime) -> McpServer {
         let handler = Handler::new(runtime);
-        let sdk = Arc::new(http::sdk_service(handler.clone()));
-        McpServer { handler, nobody: Arc::default(), sdk }
+        let (sdk, stop) = http::sdk_service(handler.clone());
+        McpServer { handler, nobody: Arc::default(), sdk: Arc::new(sdk), stop }
+    }
+
+    /// Ends the open streams of `/mcp`: the daemon stops.
+    pub fn stop(&self) {
+        (self.stop)();
     }
 }
 

@@ -14,7 +14,8 @@ use rmcp::transport::Transport;
 use rmcp::{Peer as Recipient, RoleServer};
 use serde_json::{Map, Value, json};
 
-use crate::{Answer, Answering, McpServer, Peer, inert};
+use crate::errors::protocol_error;
+use crate::{Answer, Answering, McpServer, Peer, SubscriptionChange, inert};
 
 /// The first revision that has no batches any more.
 const WITHOUT_BATCHES: &str = "2025-06-18";
@@ -28,6 +29,8 @@ pub(crate) struct Outcome {
     pub(crate) revision: Option<String>,
     /// It was no JSON-RPC at all, which HTTP shows in its status.
     pub(crate) malformed: bool,
+    /// Changes of the client's subscriptions.
+    pub(crate) changes: Vec<SubscriptionChange>,
 }
 
 /// A message by its shape.
@@ -39,6 +42,10 @@ pub(crate) enum Shape {
     },
     /// A notification, or a response to a question that we never ask.
     Unanswered,
+    /// The notification that a request is cancelled.
+    Cancelled {
+        id: Value,
+    },
     /// Not a valid message: the reason, and the id if it was readable.
     Invalid {
         id: Value,
@@ -63,7 +70,7 @@ impl McpServer {
             },
             Err(refused) => refused,
         };
-        Answer { line: outcome.reply, revision: outcome.revision }
+        Answer { line: outcome.reply, revision: outcome.revision, changes: outcome.changes }
     }
 
     /// The refusal of a message that took too many bytes on the wire.
@@ -93,22 +100,28 @@ impl McpServer {
             return invalid(&Value::Null, &why);
         }
         let mut replies = Vec::new();
-        let mut revision = None;
+        let (mut revision, mut changes) = (None, Vec::new());
         // One after the other, as they were written: a later member may rely on an earlier one.
         for (index, member) in members.into_iter().enumerate() {
             let from = Peer { call: from.call.member(index), ..from.clone() };
             let outcome = self.single(shape(member), from).await;
             replies.extend(outcome.reply);
             revision = outcome.revision.or(revision);
+            changes.extend(outcome.changes);
         }
         let reply = (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")));
-        Outcome { reply, revision, malformed: false }
+        Outcome { reply, revision, malformed: false, changes }
     }
 
     async fn single(&self, shape: Shape, from: Peer) -> Outcome {
         match shape {
             Shape::Request { id, method, params } => self.request(id, method, params, from).await,
-            Shape::Unanswered => Outcome::default(),
+            // Requests that do not listen are answered before the next line is read, or cannot be cancelled.
+            Shape::Cancelled { id } if from.subscriptions.is_some() => {
+                let changes = vec![SubscriptionChange::Cancel { id }];
+                Outcome { changes, ..Outcome::default() }
+            }
+            Shape::Unanswered | Shape::Cancelled { .. } => Outcome::default(),
             Shape::Invalid { id, why } => invalid(&id, why),
         }
     }
@@ -127,6 +140,17 @@ impl McpServer {
         // A request that the SDK cannot parse keeps its method, so that the handler can say what is wrong.
         let mut request: ClientRequest =
             serde_json::from_value(Value::Object(members)).unwrap_or_else(|_| unreadable.into());
+        if let Some(count) = from.subscriptions
+            && let Some(changed) = self.handler.change_subscriptions(&request, &id, count)
+        {
+            let (reply, changes) = match changed {
+                Ok((reply, change)) => (reply, vec![change]),
+                Err(error) => {
+                    (error_reply(&id.into_json_value(), &protocol_error(&error)), Vec::new())
+                }
+            };
+            return Outcome { reply: Some(reply), changes, ..Outcome::default() };
+        }
         let mut context = RequestContext::new(id.clone(), self.nobody());
         context.meta = std::mem::take(request.get_meta_mut());
         context.extensions = std::mem::take(request.extensions_mut());
@@ -147,7 +171,7 @@ impl McpServer {
                 ErrorData::internal_error(format!("the reply is not JSON: {error}"), None);
             error_reply(&id.into_json_value(), &failure)
         });
-        Outcome { reply: Some(reply), revision, malformed: false }
+        Outcome { reply: Some(reply), revision, ..Outcome::default() }
     }
 
     /// A peer to which every send fails. In the SDK only a service can create a peer, so it is taken
@@ -215,7 +239,13 @@ pub(crate) fn shape(message: Value) -> Shape {
         (Some(Value::String(method)), Some(id)) => {
             Shape::Request { id, method, params: members.remove("params") }
         }
-        (Some(Value::String(_)), None) if given.is_none() => Shape::Unanswered,
+        (Some(Value::String(method)), None) if given.is_none() => {
+            let id = members.get("params").and_then(|params| params.get("requestId"));
+            match id.filter(|_| method == "notifications/cancelled") {
+                Some(id) => Shape::Cancelled { id: id.clone() },
+                None => Shape::Unanswered,
+            }
+        }
         (Some(Value::String(_)), None) => bad("`id` is neither a string nor an integer"),
         (Some(_), _) => bad("`method` is not a string"),
         (None, _) if members.contains_key("result") || members.contains_key("error") => {

@@ -71,6 +71,7 @@ fn peer() -> Peer {
         revision: None,
         tools: String::new(),
         notify: None,
+        subscriptions: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use contract::{Cx, OpError, Scheme};
 use model::entry::{Entry, EntryLine, EntryPath};
+use model::event::EventFilter;
 use model::limits;
 use model::observation::Observation;
 use model::session::Session;
@@ -130,6 +131,14 @@ impl Scheme for SessionScheme {
             }
         }
         entry(EntryPath::format("session", &[&session.session_id]), body, attributes)
+    }
+
+    fn updated_by(&self, path: &EntryPath) -> Result<Option<EventFilter>, OpError> {
+        let [name] = path.segments.as_slice() else {
+            return Err(OpError::invalid("path", "the path of a session is its id"));
+        };
+        let subject = Some(format!("session://{name}"));
+        Ok(Some(EventFilter { subject, ..EventFilter::default() }))
     }
 }
 

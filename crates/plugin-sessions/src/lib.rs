@@ -16,6 +16,7 @@ mod observe;
 mod paths;
 mod resume;
 mod resume_text;
+mod scheme;
 mod session;
 mod set;
 mod suggest;
@@ -28,7 +29,7 @@ mod tests;
 use std::sync::Arc;
 
 use contract::{
-    Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Tier,
+    Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Scheme, Tier,
 };
 use model::hook::Source;
 use place::Captured;
@@ -64,6 +65,10 @@ impl Plugin for Sessions {
             Operation::new(observe::ObserveSession),
             Operation::new(delete::DeleteSession),
         ]
+    }
+
+    fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
+        vec![Arc::new(scheme::ContextScheme)]
     }
 
     fn feeds(&self) -> Vec<Arc<dyn Feed>> {

@@ -111,6 +111,11 @@ impl SubscriptionFilters {
         true
     }
 
+    /// Replaces all subscriptions at once, so that no event is missed by one that stays.
+    pub fn replace(&self, subscriptions: impl Iterator<Item = (String, EventFilter)>) {
+        *self.locked() = subscriptions.map(|(key, filter)| (key.into(), filter)).collect();
+    }
+
     /// Removes a subscription, if there is one with this key.
     pub fn remove(&self, key: &str) {
         self.locked().retain(|(known, _)| **known != *key);

@@ -14,6 +14,7 @@ pub mod clock;
 pub mod config;
 mod dispatch;
 mod doctor;
+pub mod entry_updates;
 pub mod feeds;
 pub mod host;
 mod intake;

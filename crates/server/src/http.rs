@@ -437,6 +437,7 @@ fn peer(connection: &HttpConnection, head: &Parts) -> Result<mcp::Peer, OpError>
         revision: None,
         tools,
         notify: None,
+        subscriptions: None,
     })
 }
 

@@ -12,6 +12,7 @@ use model::locations::Locations;
 use model::time::rfc3339;
 use model::wire::{Build, EnvNames, TakenPort};
 use model::{OpError, limits};
+use runtime::entry_updates::EntryUpdates;
 use runtime::{Host, HostFacts, Runtime, tasks};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -106,6 +107,11 @@ impl PrimaryState {
             }
             first
         });
+    }
+
+    /// Whether a user stopped it. Its clients then do not start another by themselves.
+    pub(crate) fn was_stopped(&self) -> bool {
+        *self.end.borrow() == Some(EndReason::Stopped)
     }
 
     /// The base URL of the HTTP server.
@@ -229,6 +235,11 @@ impl Primary {
         self.shared.mcp.line(line, from).await
     }
 
+    /// Updates of entries for our own MCP client.
+    pub fn entry_updates(&self) -> EntryUpdates {
+        self.shared.runtime.entry_updates()
+    }
+
     /// The environment variables that our own MCP client should send.
     pub fn asks_env(&self) -> Arc<EnvNames> {
         self.shared.runtime.asks_env()
@@ -283,6 +294,7 @@ impl Primary {
             self.withdraw(runtime.locations());
         }
         self.stop.send_replace(true);
+        self.shared.mcp.stop();
         let drained = async {
             for surface in self.surfaces {
                 let _ = surface.await;

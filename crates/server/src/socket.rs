@@ -1,9 +1,11 @@
 //! The unix socket: newline-delimited JSON-RPC for our own clients and other programs of this user.
 //!
-//! Besides every operation it has methods of its own: hello, retire, stay, link, forget_browsers, and a raw MCP line
+//! Besides every operation it has methods of its own: hello, retire, stay, link, forget_browsers, follow, and a raw MCP line
 //! that a PROXY forwards. It may ask the client for environment variables.
 
 mod events;
+pub(crate) mod follow;
+mod line;
 
 use std::convert::Infallible;
 use std::io;
@@ -23,6 +25,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use self::events::PendingEvents;
+pub(crate) use self::line::read_line;
 use crate::connections::{ConnectionSlot, ReadObserver};
 use crate::platform;
 use crate::primary::{EndReason, PrimaryState};
@@ -98,6 +101,17 @@ async fn connection(
                 if !events.begin(&shared, &sender, &mut reader, &mut line).await {
                     replies = events.rest().await;
                     let reply = match rpc::parse(&line) {
+                        Ok(RpcFrame::One(members)) if members.method() == Some(follow::FOLLOW) => {
+                            let ends = (&mut reader, writer);
+                            let updates = shared.runtime.entry_updates();
+                            let wanted = follow::serve(members, ends, updates, &slot, &mut stop);
+                            if let Some(mut writer) = wanted.await
+                                && shared.was_stopped()
+                            {
+                                let _ = writer.write_all(follow::stopped_frame().as_bytes()).await;
+                            }
+                            return;
+                        }
                         Ok(frame) => answer(&shared, frame, line.len(), &sender, &mut writer).await,
                         Err(refused) => refused.body,
                     };
@@ -142,29 +156,6 @@ async fn receive<R: AsyncBufRead + Unpin>(
     match tokio::time::timeout(limit, read_line(reader, line)).await {
         Ok(read) => read,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-/// Reads one line without its newline; false at the end of input. A last line without a newline does not count.
-pub(crate) async fn read_line<R: AsyncBufRead + Unpin>(
-    reader: &mut R,
-    line: &mut Vec<u8>,
-) -> io::Result<bool> {
-    loop {
-        let available = reader.fill_buf().await?;
-        if available.is_empty() {
-            return Ok(false);
-        }
-        let newline = available.iter().position(|byte| *byte == b'\n');
-        let taken = newline.unwrap_or(available.len());
-        if line.len() + taken > limits::LINE_BYTES_MAX {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        line.extend_from_slice(&available[..taken]);
-        reader.consume(taken + usize::from(newline.is_some()));
-        if newline.is_some() {
-            return Ok(true);
-        }
     }
 }
 
@@ -315,6 +306,7 @@ async fn mcp_line(
         revision: envelope.revision,
         tools,
         notify: follows.then(|| queue.clone()),
+        subscriptions: own.params["subscriptions"].as_u64().and_then(|n| usize::try_from(n).ok()),
     };
     let work = async {
         tokio::select! {
@@ -333,7 +325,11 @@ async fn mcp_line(
         // A PROXY that has left is noticed when it is answered.
         let _ = writer.write_all(format!("{frame}\n").as_bytes()).await;
     };
-    Ok(json!({ "line": answer.line, "revision": answer.revision }))
+    let mut reply = json!({ "line": answer.line, "revision": answer.revision });
+    if !answer.changes.is_empty() {
+        reply["changes"] = json!(answer.changes);
+    }
+    Ok(reply)
 }
 
 /// Puts an empty line into the queue at intervals.

@@ -3,11 +3,13 @@
 //! Lines are handled one after the other, so at most one is in flight when a PRIMARY is lost. It is sent again to the
 //! next PRIMARY, with the same id. Only MCP frames are written to stdout.
 
+mod updates;
+
 use std::io;
 use std::time::{Duration, Instant};
 
 use client::road::{EnvWishes, asks_on};
-use mcp::{McpServer, Notified, Notifying, Peer};
+use mcp::{McpServer, Notified, Notifying, Peer, SubscriptionChange};
 use model::locations::Locations;
 use model::wire::{Answer, Build, Envelope, Hello};
 use model::{CallId, Caller, Code, OpError, Tier, limits};
@@ -23,6 +25,7 @@ use crate::platform::EndSignals;
 use crate::primary::{DaemonOptions, EndReason, Primary};
 use crate::rpc::{self, RpcFrame};
 use crate::socket::{read_line, too_large};
+use updates::{Live, LiveUpdates};
 
 /// Methods that can be answered without the PRIMARY, because their result depends only on this build.
 const HANDSHAKE: [&str; 3] = ["initialize", "ping", "tools/list"];
@@ -73,7 +76,10 @@ where
             session: self.session.take(),
             revision: None,
             wishes: EnvWishes::default(),
+            subscriptions: 0,
+            changes: Vec::new(),
         };
+        let mut live = LiveUpdates::new();
         let mut stdin = BufReader::new(tokio::io::stdin());
         let (acquired, signalled) = until_signalled(self.acquire(), &mut signals).await;
         let mut backend = match acquired.transpose() {
@@ -95,6 +101,15 @@ where
                     if let Some(Backend::Local(primary)) = backend.take() {
                         primary.finish(why).await;
                     }
+                    live.ended();
+                    continue;
+                }
+                next = live.next() => {
+                    match self.keep_live(next, &mut live, &mut backend, &mut signals).await {
+                        Ok(false) => {}
+                        Ok(true) => return end(backend, true, &mut signals).await,
+                        Err(error) => return stdout_lost(&error, backend, &mut signals).await,
+                    }
                     continue;
                 }
             };
@@ -113,17 +128,11 @@ where
                 Ok(false) | Err(_) => return end(backend, false, &mut signals).await,
             }
             if !line.iter().all(u8::is_ascii_whitespace) {
-                let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
-                let answer = self.answer(&mut client, &mut backend, &line, notify);
-                let answer = with_notifications(answer, notifications);
-                let (reply, signalled) = until_signalled(answer, &mut signals).await;
-                if let Some(reply) = reply.flatten()
-                    && let Err(error) = write_stdout(&reply).await
-                {
-                    return stdout_lost(&error, backend, &mut signals).await;
-                }
-                if signalled {
-                    return end(backend, true, &mut signals).await;
+                let parts = (&mut client, &mut live, &mut backend);
+                match self.converse(&line, parts, &mut signals).await {
+                    Ok(false) => {}
+                    Ok(true) => return end(backend, true, &mut signals).await,
+                    Err(error) => return stdout_lost(&error, backend, &mut signals).await,
                 }
             }
             line.clear();
@@ -131,6 +140,56 @@ where
                 return end(backend, false, &mut signals).await;
             }
         }
+    }
+
+    /// Answers one line on stdout. Returns whether a signal arrived; fails if stdout is lost.
+    async fn converse(
+        &mut self,
+        line: &[u8],
+        (client, live, backend): (&mut StdioClient, &mut LiveUpdates, &mut Option<Backend>),
+        signals: &mut EndSignals,
+    ) -> io::Result<bool> {
+        let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
+        let answer = self.answer(client, backend, line, notify);
+        let answer = with_notifications(answer, notifications, live);
+        let (reply, signalled) = until_signalled(answer, signals).await;
+        let changes = std::mem::take(&mut client.changes);
+        live.apply(changes, backend.as_ref(), &self.locations).await;
+        client.subscriptions = live.count();
+        if let Some(reply) = reply.flatten() {
+            write_stdout(&reply).await?;
+        }
+        Ok(signalled)
+    }
+
+    /// Reports updates to our client, or renews its subscriptions. Returns whether a signal arrived; fails if stdout
+    /// is lost.
+    async fn keep_live(
+        &mut self,
+        next: Live,
+        live: &mut LiveUpdates,
+        backend: &mut Option<Backend>,
+        signals: &mut EndSignals,
+    ) -> io::Result<bool> {
+        let may_take_over = match next {
+            Live::Renew { may_take_over } => may_take_over,
+            Live::Lines(lines) => {
+                for line in lines {
+                    write_stdout(&line).await?;
+                }
+                return Ok(false);
+            }
+        };
+        let mut signalled = false;
+        if !matches!(backend, Some(Backend::Local(_))) {
+            let found;
+            (found, signalled) = until_signalled(self.find(may_take_over), signals).await;
+            *backend = found.flatten();
+        }
+        if !signalled {
+            live.apply(Vec::new(), backend.as_ref(), &self.locations).await;
+        }
+        Ok(signalled)
     }
 
     /// Answers one line through the current PRIMARY, after a failover through the next one.
@@ -194,7 +253,18 @@ where
         };
         let answer = server.line(line, client.peer(call, None)).await;
         client.revision = answer.revision.or(client.revision.take());
+        client.changes.extend(answer.changes);
         Some(answer.line)
+    }
+
+    /// Finds a PRIMARY that is running, or becomes it if that is allowed.
+    async fn find(&mut self, may_become: bool) -> Option<Backend> {
+        if may_become {
+            return self.acquire().await.ok();
+        }
+        let mut remote = Remote::connect(&self.locations).await.ok()?;
+        let hello = remote.hello(&self.locations, &self.options.build).await.ok()?;
+        hello.ok().map(|_| Backend::Remote(remote))
     }
 
     /// Finds the PRIMARY, or becomes it, and notes whether it hangs.
@@ -238,7 +308,7 @@ where
     }
 }
 
-/// Whether a line belongs to the handshake. Notifications count too: none of ours has an effect.
+/// Whether a line belongs to the handshake. Notifications count too: they need no PRIMARY.
 fn is_handshake(line: &[u8]) -> bool {
     let Ok(RpcFrame::One(request)) = rpc::parse(line) else { return false };
     request.id.is_none() || request.method().is_some_and(|method| HANDSHAKE.contains(&method))
@@ -314,6 +384,10 @@ struct StdioClient {
     revision: Option<String>,
     /// The environment variables that the PRIMARY asked for last.
     wishes: EnvWishes,
+    /// The number of its subscriptions.
+    subscriptions: usize,
+    /// Changes of its subscriptions by the last line, which are not applied yet.
+    changes: Vec<SubscriptionChange>,
 }
 
 impl StdioClient {
@@ -328,7 +402,8 @@ impl StdioClient {
     /// Our client as the sender of a line that this process answers.
     fn peer(&self, call: CallId, notify: Option<mpsc::Sender<String>>) -> Peer {
         let (revision, tools) = (self.revision.clone(), self.tools.clone());
-        Peer { caller: self.caller(), call, revision, tools, notify }
+        let subscriptions = Some(self.subscriptions);
+        Peer { caller: self.caller(), call, revision, tools, notify, subscriptions }
     }
 
     /// Sends one line to the current PRIMARY.
@@ -339,12 +414,11 @@ impl StdioClient {
         line: &[u8],
         (call, notify): (CallId, &Option<mpsc::Sender<String>>),
     ) -> Result<Option<String>, Broken> {
-        let (reply, revision) = match backend {
+        let mcp::Answer { line: reply, revision, changes } = match backend {
             Backend::Local(primary) => {
                 let mut from = self.peer(call, notify.clone());
                 from.caller.situation.env = client::platform::environment(&primary.asks_env());
-                let answer = primary.line(line, from).await;
-                (answer.line, answer.revision)
+                primary.line(line, from).await
             }
             Backend::Remote(remote) => {
                 let mut envelope = Envelope {
@@ -355,9 +429,11 @@ impl StdioClient {
                     tools: Some(self.tools.clone()),
                     env_stamp: None,
                 };
-                remote.forward(line, &mut envelope, &mut self.wishes, notify).await?
+                let count = self.subscriptions;
+                remote.forward((line, count), &mut envelope, &mut self.wishes, notify).await?
             }
         };
+        self.changes.extend(changes);
         if revision.is_some() {
             self.revision = revision;
         }
@@ -406,17 +482,19 @@ impl Remote {
     /// not left waiting.
     async fn forward(
         &mut self,
-        line: &[u8],
+        (line, subscriptions): (&[u8], usize),
         envelope: &mut Envelope,
         wishes: &mut EnvWishes,
         notify: &Option<mpsc::Sender<String>>,
-    ) -> Result<(Option<String>, Option<String>), Broken> {
+    ) -> Result<mcp::Answer, Broken> {
         // The envelope is JSON, so it cannot carry bytes that are not UTF-8; replacing them would change the line.
-        let Ok(text) = std::str::from_utf8(line) else { return Ok((Some(not_utf8()), None)) };
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Ok(mcp::Answer { line: Some(not_utf8()), ..mcp::Answer::default() });
+        };
         let mut reply = Err(asks_on());
         for attempt in 0..=limits::ENV_QUESTIONS_MAX {
             wishes.fill(envelope, attempt);
-            let params = json!({ "line": text, "follows": true });
+            let params = json!({ "line": text, "follows": true, "subscriptions": subscriptions });
             match self.exchange("rekindle/mcp", params, Some((envelope, notify))).await? {
                 Answer::AsksEnv(asked) => *wishes = EnvWishes(asked),
                 Answer::Reply(answer) => {
@@ -427,8 +505,12 @@ impl Remote {
         }
         let text_of = |value: &Value| value.as_str().map(str::to_owned);
         Ok(match reply {
-            Ok(answer) => (text_of(&answer["line"]), text_of(&answer["revision"])),
-            Err(error) => (failure(line, &error), None),
+            Ok(mut answer) => mcp::Answer {
+                line: text_of(&answer["line"]),
+                revision: text_of(&answer["revision"]),
+                changes: serde_json::from_value(answer["changes"].take()).unwrap_or_default(),
+            },
+            Err(error) => mcp::Answer { line: failure(line, &error), ..mcp::Answer::default() },
         })
     }
 
@@ -501,17 +583,24 @@ async fn skip_line<R: AsyncBufRead + Unpin>(reader: &mut R) {
     }
 }
 
-/// Waits for an answer and writes its notifications to stdout meanwhile.
+/// Waits for an answer and writes its notifications, and updates of resources, to stdout meanwhile.
 async fn with_notifications<T>(
     answer: impl Future<Output = T>,
     notifications: mpsc::Receiver<String>,
+    live: &mut LiveUpdates,
 ) -> T {
     let mut answer = Notifying::new(answer, notifications);
     loop {
-        match answer.next().await {
+        let lines = tokio::select! {
+            next = answer.next() => match next {
+                Notified::Line(line) => vec![line],
+                Notified::Result(answer) => return answer,
+            },
+            lines = live.lines() => lines,
+        };
+        for line in lines {
             // A lost stdout is noticed with the reply.
-            Notified::Line(line) => drop(write_stdout(&line).await),
-            Notified::Result(answer) => return answer,
+            let _ = write_stdout(&line).await;
         }
     }
 }
@@ -557,9 +646,9 @@ mod tests {
             env_stamp: None,
         };
         let mut wishes = EnvWishes::default();
-        let answer = remote.forward(b"{}", &mut envelope, &mut wishes, &Some(notify)).await;
-        let Ok((reply, _)) = answer else { panic!("no answer") };
-        assert_eq!(reply.as_deref(), Some("the reply"));
+        let answer = remote.forward((b"{}", 0), &mut envelope, &mut wishes, &Some(notify)).await;
+        let Ok(answer) = answer else { panic!("no answer") };
+        assert_eq!(answer.line.as_deref(), Some("the reply"));
         assert_eq!(notifications.try_recv().unwrap(), "a notification");
         assert!(notifications.try_recv().is_err());
         assert_eq!(primary.await.unwrap()["params"]["follows"], json!(true));

@@ -11,7 +11,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use mcp::Peer;
+use mcp::{Peer, ResourceUpdates, SubscriptionChange};
 use model::{OpError, limits};
 use runtime::bus::{Delivery, Subscription, SubscriptionFilters};
 use runtime::feeds::FeedSubscription;
@@ -71,6 +71,7 @@ pub(crate) fn upgrade(
         connection: connection.clone(),
         mcp: speaks_mcp.then_some(Peer { notify: Some(notify), ..peer }),
         notifications,
+        updates: ResourceUpdates::new(connection.shared.face.runtime.clone()),
         subscription,
         subscribing: 0,
         feeds: feeds.into_iter().map(|feed| (feed.key(), feed)).collect(),
@@ -122,6 +123,8 @@ struct WsSession {
     mcp: Option<Peer>,
     /// Notifications of MCP calls that run.
     notifications: mpsc::Receiver<String>,
+    /// The resources that an MCP client subscribed to.
+    updates: ResourceUpdates,
     /// The client's subscriptions; none if it speaks MCP.
     subscription: Option<Subscription>,
     /// Calls that subscribe and are not answered yet. Until they are, no event is sent: the first message of a
@@ -136,6 +139,8 @@ struct WsSession {
 struct Done {
     lines: Vec<String>,
     revision: Option<String>,
+    /// Changes of an MCP client's subscriptions.
+    changes: Vec<SubscriptionChange>,
     /// The subscription that was added or removed.
     changed: Option<FeedSubscription>,
     /// Whether the frame asked for a subscription.
@@ -184,6 +189,10 @@ impl WsSession {
                 }
                 Some(done) = working.next() => self.finish(done),
                 Some(line) = self.notifications.recv() => vec![line],
+                updated = self.updates.next() => match updated {
+                    Ok(lines) => lines,
+                    Err(reason) => return WsEnd::Closed(CloseCode::Policy, reason),
+                },
                 event = next_event(&mut self.subscription), if self.subscribing == 0 => {
                     match event {
                         Ok(delivery) => self.notification(&delivery).into_iter().collect(),
@@ -232,6 +241,7 @@ impl WsSession {
             lines.push(line);
         }
         lines.extend(done.lines);
+        self.updates.apply(done.changes);
         if let (Some(peer), Some(revision)) = (&mut self.mcp, done.revision) {
             peer.revision = Some(revision);
         }
@@ -247,7 +257,8 @@ impl WsSession {
 
     /// The peer of the next message, with a call id of its own.
     fn peer(&self) -> Option<Peer> {
-        self.mcp.clone().map(|peer| Peer { call: client::mint(), ..peer })
+        let subscriptions = Some(self.updates.count());
+        self.mcp.clone().map(|peer| Peer { call: client::mint(), subscriptions, ..peer })
     }
 
     /// The frame as one about a feed: `NAME/subscribe` or `NAME/unsubscribe`.
@@ -300,7 +311,8 @@ async fn work(
         (Some(peer), _) => {
             let answer = shared.face.mcp.line(text.as_bytes(), peer).await;
             let lines = answer.line.into_iter().collect();
-            Done { lines, revision: answer.revision, ..Done::default() }
+            let (revision, changes) = (answer.revision, answer.changes);
+            Done { lines, revision, changes, ..Done::default() }
         }
         (None, Some((call, filters))) => change_subscription(runtime, call, filters).await,
         (None, None) => {
@@ -335,7 +347,7 @@ async fn change_subscription(
     if let (Some(subscription), Some(Some(first))) = (&changed, first) {
         lines.push(notification(subscription.feed.method(), first));
     }
-    Done { lines, changed, subscribes, revision: None }
+    Done { lines, changed, subscribes, ..Done::default() }
 }
 
 /// The text of a message; `None` for control frames, which the protocol handles by itself.

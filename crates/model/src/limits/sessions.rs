@@ -31,3 +31,6 @@ pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
 pub const SESSION_CANDIDATES_LISTED: usize = 5;
 /// Characters of a session's id in a table, or more if several sessions of the table share them.
 pub const SESSION_ID_CHARS_SHOWN: usize = 8;
+/// Time between two attempts of a stdio server to find a daemon for its client's subscriptions, after a user stopped the
+/// last one.
+pub const PRIMARY_RETRY: Duration = Duration::from_millis(500);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::limits;
 use tokio::io::{AsyncRead, BufReader};
 
-use super::read_line;
+use super::line::read_line;
 use crate::primary::PrimaryState;
 use crate::rpc::{self, HookLine};
 
