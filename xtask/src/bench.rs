@@ -11,6 +11,7 @@ mod http_rate;
 mod observations;
 mod resident;
 mod search;
+mod sessions;
 mod stdio;
 
 use std::path::{Path, PathBuf};
@@ -95,6 +96,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.extend(resident::idle(binary, amount)?);
     rows.push(resident::size(binary)?);
     rows.extend(dispatch::hints(&programs.bench, amount)?);
+    rows.extend(sessions::pages(&programs.bench, amount)?);
     rows.push(http_rate::get_hint(&programs, amount)?);
     rows.extend(stdio::get_hint(binary, amount)?);
     rows.extend(observations::rows(project, &programs, amount, large)?);

@@ -65,6 +65,7 @@ fn extract_once(
         name: agent.event(name).map_or_else(|| guard::name(name), |known| known.name.to_owned()),
         session: guard::name(&session(agent, wire)?),
         cwd: cwd.map(guard::place),
+        model: id_of("model"),
         prompt_id: id_of(agent.fields.prompt_id),
         agent_id: id_of("agent_id"),
         tool_use_id,

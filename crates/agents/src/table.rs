@@ -23,6 +23,8 @@ pub struct Agent {
     pub chars_max: usize,
     /// The most tokens of injected text, where the host counts tokens: a quarter of its bytes.
     pub tokens_max: Option<usize>,
+    /// The command that resumes a session, before its id; none if the agent has none.
+    pub resume: Option<&'static str>,
 }
 
 /// An event of an agent.
@@ -146,6 +148,13 @@ pub(crate) fn any_tool(name: &str) -> Tool {
 }
 
 impl Agent {
+    /// The command line that resumes a session, if its id needs no quotes.
+    pub fn resume_command(&self, session: &str) -> Option<String> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let is_word = session.bytes().all(is_plain) && !session.starts_with('-');
+        self.resume.filter(|_| is_word).map(|command| format!("{command} {session}"))
+    }
+
     pub fn event(&self, name: &str) -> Option<&'static Event> {
         self.events.iter().find(|event| event.name == name)
     }
@@ -210,6 +219,7 @@ const NO_MARKS: Marks = Marks { folder: None, member: None, guest: None };
 pub const AGENTS: &[Agent] = &[
     Agent {
         name: "claude-code",
+        resume: Some("claude --resume"),
         events: &[
             answered("SessionStart", Kind::SessionStart),
             answered("UserPromptSubmit", Kind::Prompt),
@@ -252,6 +262,7 @@ pub const AGENTS: &[Agent] = &[
     },
     Agent {
         name: "codex",
+        resume: Some("codex resume"),
         events: &[
             answered("SessionStart", Kind::SessionStart),
             answered("UserPromptSubmit", Kind::Prompt),
@@ -284,6 +295,7 @@ pub const AGENTS: &[Agent] = &[
     },
     Agent {
         name: "gemini-cli",
+        resume: None,
         events: &[
             answered("SessionStart", Kind::SessionStart),
             answered("BeforeAgent", Kind::Prompt),
@@ -320,6 +332,7 @@ pub const AGENTS: &[Agent] = &[
     },
     Agent {
         name: "cursor",
+        resume: None,
         events: &[
             told("sessionStart", Kind::SessionStart),
             silent("beforeSubmitPrompt", Kind::Prompt),
@@ -389,6 +402,7 @@ pub const AGENTS: &[Agent] = &[
     // The payloads are sent by our own plugin, see `opencode.js`.
     Agent {
         name: "opencode",
+        resume: Some("opencode --session"),
         events: &[
             told("session.created", Kind::SessionStart),
             told("session.compacted", Kind::SessionStart),

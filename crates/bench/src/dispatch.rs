@@ -189,12 +189,12 @@ impl Drop for HintBench<'_> {
     }
 }
 
-fn request(op: &str, params: Value) -> Request {
+pub(crate) fn request(op: &str, params: Value) -> Request {
     let caller = Caller { tier: Tier::Client, ..Caller::default() };
     Request { call: client::mint(), op: op.to_owned(), params, caller }
 }
 
-fn places(folder: &Path) -> Locations {
+pub(crate) fn places(folder: &Path) -> Locations {
     let around = Surroundings {
         var: &|name| (name == "REKINDLE_HOME").then(|| OsString::from(folder)),
         uid: client::platform::uid(),
@@ -205,7 +205,7 @@ fn places(folder: &Path) -> Locations {
     Locations::resolve(&around, None)
 }
 
-fn median(times: &mut [f64]) -> Option<f64> {
+pub(crate) fn median(times: &mut [f64]) -> Option<f64> {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied()
 }

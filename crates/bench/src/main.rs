@@ -9,6 +9,7 @@
 mod bare_http;
 mod dispatch;
 mod observations;
+mod sessions;
 mod threads;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ usage: rekindle-bench WHAT COUNT
 
   http BYTES       answer every request with this many bytes of JSON; prints the port
   dispatch CALLS   hints in dispatch, beside a plain map behind the same dispatch
+  sessions CALLS   the first page of sessions, among 10,000 and among 100
   make COUNT       make up a store of about so many observations in an empty home
   read CALLS       reads over such a store, beside bare SQL
   search CALLS     searches over such a store, beside the bare index and a bare scan of the vectors
@@ -54,6 +56,7 @@ fn run(what: &str, count: usize) -> Option<Result<Value, OpError>> {
     Some(match what {
         "http" => bare_http::run(count).map(|()| Value::Null),
         "dispatch" => dispatch::figures(count).map(Value::Object),
+        "sessions" => sessions::figures(count).map(Value::Object),
         "make" => observations::make::make(count),
         "read" => observations::read::read(count),
         "search" => observations::search::search(count),

@@ -6,16 +6,18 @@
 //! (the sections of those texts), [`scheme`] (the owner of an address),
 //! [`feed`] (events for subscribers),
 //! [`table`] (all of them), [`rest`] (operations at HTTP paths), [`asset`] (files of the page),
-//! [`brief`] (results for models), [`config`] (declared settings).
+//! [`brief`] (results for models), [`listing`] (lists for people), [`config`] (declared settings).
 
 pub mod asset;
 pub mod brief;
 pub mod caller;
 pub mod candidate;
 pub mod config;
+mod count;
 pub mod cx;
 pub mod feed;
 pub mod job;
+pub mod listing;
 pub mod op;
 pub mod plugin;
 pub mod pretty;
@@ -24,6 +26,7 @@ pub mod scheme;
 pub mod slot;
 pub mod table;
 mod tool;
+mod when;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +35,7 @@ pub use asset::Asset;
 pub use caller::{CallerSession, EXCLUDED_PROJECTS, KnownCaller};
 pub use candidate::{BriefingForm, Candidate, Moment, Occasion};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};
+pub use count::Count;
 pub use cx::{CallStore, Cx};
 pub use feed::{Feed, FeedParams};
 pub use job::{ProgressWatcher, RunningJob};
@@ -45,3 +49,4 @@ pub use rest::{RestEndpoint, RestMethod, RestName, RestPath, RestRoute, RestTabl
 pub use scheme::Scheme;
 pub use slot::{Form, Slot, SlotInfo, YIELD_ORDER};
 pub use table::Table;
+pub use when::TimeBound;

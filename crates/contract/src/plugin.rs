@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::OpError;
 use model::event::Published;
+use model::hook::ToldEntry;
 use model::wire::EnvNames;
 use place::Captured;
 use store::{Aggregate, Opened, Store, Tx};
@@ -86,6 +87,16 @@ pub trait Plugin: Send + Sync {
     /// The rows that the agent could use now. Called after the event was committed, and not during a pause.
     fn candidates(&self, _moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         Ok(Vec::new())
+    }
+
+    /// Called in the transaction that stores the receipts of a text which a session got.
+    fn delivered(
+        &self,
+        _tx: &Tx<'_>,
+        _session: &str,
+        _entries: &[ToldEntry],
+    ) -> Result<(), OpError> {
+        Ok(())
     }
 
     /// Its feeds of events.

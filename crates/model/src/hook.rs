@@ -40,6 +40,9 @@ pub struct HookEvent {
     /// The project as it was when the event was spooled: the directory may be gone when the event is ingested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood: Option<Stood>,
+    /// The model that the agent uses, if the event names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The agent's id of the prompt that caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<String>,

@@ -59,6 +59,17 @@ pub struct Session {
     pub summary: Option<Summary>,
 }
 
+impl Session {
+    /// Its intent as one line, or its agent and project if it has none.
+    pub fn title(&self) -> String {
+        let intent = self.summary.as_ref().map(|summary| summary.intent.as_str());
+        match intent.filter(|intent| !intent.is_empty()) {
+            Some(intent) => text::one_line(intent, limits::PREVIEW_CHARS),
+            None => format!("{} in {}", self.agent, self.project),
+        }
+    }
+}
+
 /// The author of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -22,6 +22,7 @@ pub fn to_spool(
     if names(&listed(exclude_projects), &place.facts) || pauses.hold(&place.facts, event.at) {
         return HookEvent {
             cwd: None,
+            model: None,
             stood: Some(Stood::KeptOut),
             prompt_id: None,
             agent_id: None,

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::history::{self, FileQuery, Touch, Touches};
 
-use crate::count::Count;
 use crate::examples;
 use crate::show::{self, RecordRow};
-use crate::when::TimeBound;
+use contract::Count;
+use contract::TimeBound;
 use place::{About, Wanted};
 use renames::EarlierName;
 

@@ -13,10 +13,10 @@ use serde_json::json;
 use store::search::{self, Filter, Recipe, Similar};
 use store::{Rx, observations, passages, sessions};
 
-use crate::count::Count;
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
 use crate::show::{self, RecordRow};
+use contract::Count;
 use place::{About, Wanted};
 
 pub(crate) struct FindSimilar;

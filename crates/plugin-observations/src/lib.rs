@@ -5,7 +5,6 @@
 
 mod answered;
 mod briefing;
-mod count;
 mod examples;
 mod file_history;
 mod find_similar;
@@ -29,12 +28,10 @@ mod scrub;
 mod search;
 mod session_summaries;
 mod session_trace;
-mod sessions;
 mod settings;
 mod show;
 mod stats;
 mod timeline;
-mod when;
 
 #[cfg(test)]
 mod tests;
@@ -77,7 +74,6 @@ impl Plugin for Observations {
             Operation::new(session_trace::SessionTrace),
             Operation::new(file_history::FileHistory),
             Operation::new(session_summaries::SessionSummaries),
-            Operation::new(sessions::ListSessions),
             Operation::new(pin::PinObservation),
             Operation::new(pin::UnpinObservation),
             Operation::new(mark::Mark),
@@ -97,11 +93,7 @@ impl Plugin for Observations {
     }
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
-        vec![
-            Arc::new(scheme::ObsScheme),
-            Arc::new(scheme::SessionScheme),
-            Arc::new(scheme::ProjectScheme),
-        ]
+        vec![Arc::new(scheme::ObsScheme), Arc::new(scheme::ProjectScheme)]
     }
 
     fn config(&self) -> &'static [ConfigKey] {

@@ -18,8 +18,8 @@ use text::counted;
 use text::query::{self, Form, Query};
 
 use crate::show::{self, RecordRow};
-use crate::when::TimeBound;
 use crate::{examples, record_id};
+use contract::TimeBound;
 use place::Wanted;
 
 /// Kinds of records that have a number of their own in the output.

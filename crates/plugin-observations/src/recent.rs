@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::observations;
 
-use crate::count::Count;
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
 use crate::replaced::{self, MarkedRecord};
 use crate::show::{self, RecordRow};
-use crate::when::TimeBound;
+use contract::Count;
+use contract::TimeBound;
 use place::{About, Wanted};
 
 pub(crate) struct RecentRecords;

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::recent::{self, RecentQuery, Taken};
 
-use crate::count::Count;
 use crate::examples;
 use crate::search;
 use crate::show::{self, RecordRow};
-use crate::when::TimeBound;
+use contract::Count;
+use contract::TimeBound;
 use place::{About, Wanted};
 
 pub(crate) struct RecentContext;

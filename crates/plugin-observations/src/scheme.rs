@@ -1,13 +1,11 @@
-//! `obs://ID`, `session://ID` and `project://KEY`: records in the one address space. Lists show the newest
+//! `obs://ID` and `project://KEY`: records in the one address space. Lists show the newest
 //! records of the caller's project; a path can be read from any directory.
 
 use contract::{Cx, OpError, Scheme};
 use model::entry::{Entry, EntryLine, EntryPath};
-use model::event::EventFilter;
 use model::limits;
 use model::observation::Observation;
 use model::session::Session;
-use model::time::rfc3339_seconds;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::recent::{self, RecentQuery, Taken};
@@ -84,64 +82,6 @@ fn newest_first(at: i64) -> f64 {
     at as f64
 }
 
-/// `session://ID`: a session by the agent's own id.
-pub(crate) struct SessionScheme;
-
-impl Scheme for SessionScheme {
-    fn name(&self) -> &'static str {
-        "session"
-    }
-
-    fn template(&self) -> &'static str {
-        "session://{session_id}"
-    }
-
-    fn summary(&self) -> &'static str {
-        "A conversation with an agent: its intent, its outcome, its place and times"
-    }
-
-    fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError> {
-        let question = cx.caller.projects(Wanted::Here);
-        cx.store.read(|rx| {
-            let projects = question.scope(rx)?.ids();
-            let filter =
-                SessionFilter { projects: projects.as_deref(), ..SessionFilter::default() };
-            let found = sessions::list(rx, &filter, limits::RECORDS_LISTED)?;
-            let line = |session: Session| EntryLine {
-                path: EntryPath::format("session", &[&session.session_id]),
-                summary: intent(&session),
-                media_type: TEXT.to_owned(),
-            };
-            Ok(found.into_iter().map(line).collect())
-        })
-    }
-
-    fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
-        let name = path.segments.join("/");
-        let session = cx.store.read(|rx| sessions::find(rx, &name))?;
-        let body = session_text(&session);
-        let mut attributes = members(&session)?;
-        // Numbers of rows mean nothing outside of the store.
-        for inner in ["id", "project_id", "parent"] {
-            attributes.remove(inner);
-        }
-        for time in ["started_at", "last_at", "ended_at"] {
-            if let Some(at) = attributes.get_mut(time) {
-                *at = at.as_i64().map(|at| at.div_euclid(1_000)).into();
-            }
-        }
-        entry(EntryPath::format("session", &[&session.session_id]), body, attributes)
-    }
-
-    fn updated_by(&self, path: &EntryPath) -> Result<Option<EventFilter>, OpError> {
-        let [name] = path.segments.as_slice() else {
-            return Err(OpError::invalid("path", "the path of a session is its id"));
-        };
-        let subject = Some(format!("session://{name}"));
-        Ok(Some(EventFilter { subject, ..EventFilter::default() }))
-    }
-}
-
 /// `project://KEY`: a project by its remote or its root.
 pub(crate) struct ProjectScheme;
 
@@ -201,37 +141,9 @@ fn last_sessions(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
     let found = sessions::list(rx, &filter, limits::SUMMARIES_DEFAULT)?;
     let line = |session: Session| {
         let path = EntryPath::format("session", &[&session.session_id]);
-        format!("{path} {}", intent(&session))
+        format!("{path} {}", session.title())
     };
     Ok(found.into_iter().map(line).collect())
-}
-
-/// The text of a session: its intent, a line for each fact about it, and the rest of its summary.
-fn session_text(session: &Session) -> String {
-    let mut lines = vec![intent(session)];
-    lines.push(format!("session: {}", session.session_id));
-    lines.push(format!("agent: {}", session.agent));
-    lines.push(format!("project: {}", session.project));
-    lines.extend(session.root.as_ref().map(|root| format!("directory: {root}")));
-    lines.push(format!("state: {}", session.state.word()));
-    lines.push(format!("started: {}", rfc3339_seconds(session.started_at)));
-    lines.push(match session.ended_at {
-        Some(at) => format!("ended: {}", rfc3339_seconds(at)),
-        None => format!("last event: {}", rfc3339_seconds(session.last_at)),
-    });
-    if let Some(summary) = &session.summary {
-        lines.extend(summary.details());
-    }
-    lines.join("\n")
-}
-
-/// The intent of a session as one line, or its agent and project if it has none.
-fn intent(session: &Session) -> String {
-    let intent = session.summary.as_ref().map(|summary| summary.intent.as_str());
-    match intent.filter(|intent| !intent.is_empty()) {
-        Some(intent) => text::one_line(intent, limits::PREVIEW_CHARS),
-        None => format!("{} in {}", session.agent, session.project),
-    }
 }
 
 /// The type and the beginning of an observation, as one line.

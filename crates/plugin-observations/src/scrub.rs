@@ -39,7 +39,8 @@ pub(crate) struct ScrubOutput {
     /// Secrets that were found, by rule; a value is never shown.
     by_rule: BTreeMap<String, u64>,
     /// Texts with a secret in them: `content`, `metadata`, `file_path`, `prompt`, `summary`, `project`
-    /// (its name, its key, its root and its aliases) and `session_root`.
+    /// (its name, its key, its root and its aliases), `session_root`, `session_name`, `session_model`, `env_hint` and
+    /// `context`.
     by_place: BTreeMap<String, u64>,
     /// Copies of the database, saved by a restore or set aside as damaged, that may contain the secrets. They are
     /// not changed.
@@ -53,7 +54,7 @@ impl Op for Scrub {
         summary: "Remove secrets from records captured earlier",
         doc: "The guard looks at everything as it comes in; this goes over what is stored with the rules of \
               today: texts, metadata and paths of records, prompts, summaries, names and directories of \
-              projects and sessions. Marks are held to \
+              projects and sessions, and the context of sessions. Marks are held to \
               the rules for what people write. Hints have their own guard and are left alone, as are copies \
               that you made with backup; those that a restore or a repair saved are named. Scrubbing twice \
               changes nothing.",
@@ -88,6 +89,9 @@ impl Op for Scrub {
             scrub::replace_project(tx, old, new)
         })?);
         found.add(go_over(cx, params.dry_run, roots, scrub::replace_root)?);
+        for (look, change) in OF_SESSIONS {
+            found.add(go_over(cx, params.dry_run, look, change)?);
+        }
         let mut output = ScrubOutput::new(found, !params.dry_run);
         if !output.by_place.is_empty() {
             output.copies_left = copies_left(cx, None);
@@ -107,6 +111,50 @@ impl Op for Scrub {
         }
         Ok(output)
     }
+}
+
+/// A text about a session, before and after.
+type SessionText = (String, Redacted<String>);
+type LookAtTexts = fn(&Rx<'_>, i64) -> Result<ScrubBatch<SessionText>, OpError>;
+type ChangeText = fn(&Tx<'_>, i64, &SessionText) -> Result<(), OpError>;
+
+/// A step for each of [`scrub::SESSION_COLUMNS`].
+const OF_SESSIONS: [(LookAtTexts, ChangeText); scrub::SESSION_COLUMNS.len()] = [
+    (session_texts::<0>, replace_session_text::<0>),
+    (session_texts::<1>, replace_session_text::<1>),
+    (session_texts::<2>, replace_session_text::<2>),
+    (session_texts::<3>, replace_session_text::<3>),
+    (session_texts::<4>, replace_session_text::<4>),
+    (session_texts::<5>, replace_session_text::<5>),
+];
+
+fn session_texts<const COLUMN: usize>(
+    rx: &Rx<'_>,
+    after: i64,
+) -> Result<ScrubBatch<SessionText>, OpError> {
+    let column = scrub::SESSION_COLUMNS[COLUMN];
+    let texts = scrub::session_texts_after(rx, column, after, limits::SCRUB_BATCH)?;
+    let next = texts.last().map(|(last, _)| *last);
+    let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
+    for (id, old) in texts {
+        let new = match column.is_declared {
+            true => redact(&old, Profile::Declared),
+            false => redact_place(&old, Profile::Strict),
+        };
+        if *new != old {
+            found.note(column.place, &old, &new);
+            changes.push((id, (old, new)));
+        }
+    }
+    Ok(ScrubBatch { found, changes, next })
+}
+
+fn replace_session_text<const COLUMN: usize>(
+    tx: &Tx<'_>,
+    id: i64,
+    (old, new): &SessionText,
+) -> Result<(), OpError> {
+    scrub::replace_session_text(tx, scrub::SESSION_COLUMNS[COLUMN], id, (old, new))
 }
 
 /// Counts the secrets in the newest records and changes nothing.

@@ -23,14 +23,14 @@ use store::search::{self, Completeness, Filter, Hit, Hits, Order, Recipe, Spread
 use store::{Rx, check_type, commits, sessions};
 use text::query::{self, Finder, Form, Query};
 
-use crate::count::Count;
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
 use crate::note::{MERELY_SIMILAR, Note};
 use crate::records_read::RecordsRead;
 use crate::replaced::Replacements;
 use crate::show;
-use crate::when::TimeBound;
+use contract::Count;
+use contract::TimeBound;
 pub(crate) use for_models::is_named;
 use place::FileQuestion;
 use place::{About, Wanted};

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use store::sessions::{self, SessionFilter};
 
 use crate::answered::AnsweredPrompts;
-use crate::count::Count;
 use crate::examples;
 use crate::show;
-use crate::when::TimeBound;
+use contract::Count;
+use contract::TimeBound;
 use place::{About, Wanted};
 
 pub(crate) struct SessionSummaries;

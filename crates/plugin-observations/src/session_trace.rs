@@ -17,7 +17,7 @@ use crate::examples;
 use crate::note::Note;
 use crate::replaced::{self, TalkStatement};
 use crate::show::{self, RecordRow};
-use crate::when::TimeBound;
+use contract::TimeBound;
 
 pub(crate) struct SessionTrace;
 

@@ -1,16 +1,15 @@
 //! Records in text for people: tables, ages, previews.
 
-use model::OpError;
+pub(crate) use contract::listing::{
+    age, empty_time, limit_note, line, list_notes, nothing, session_ids, times_given,
+};
 use model::limits;
 use model::observation::{ObsType, Observation, RecordType};
 use model::session::Summary;
-use model::time::ago;
-use place::{About, Wanted};
+use place::About;
 use text::table::table;
 
-use crate::count::Count;
 use crate::note::MERELY_SIMILAR;
-use crate::when::TimeBound;
 
 /// The beginning of a record's text, as far as lists show it, with `…` where it was cut.
 pub(crate) fn preview(content: String) -> String {
@@ -26,19 +25,9 @@ pub(crate) fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0
 }
 
-/// The age of a Unix timestamp relative to `now`, as text.
-pub(crate) fn age(timestamp: i64, now: i64) -> String {
-    ago(timestamp.saturating_mul(1000), now.saturating_mul(1000))
-}
-
 /// The age of a Unix timestamp, and its local date: `3h ago (2026-01-31 14:05)`.
 pub(crate) fn age_and_date(timestamp: i64, now: i64) -> String {
     format!("{} ({})", age(timestamp, now), zone::shown(timestamp))
-}
-
-/// Recalled text as one line that cannot pretend to be another.
-pub(crate) fn line(text: &str) -> String {
-    text::one_line(text, limits::SHOWN_LINE_CHARS_MAX)
 }
 
 /// A line that names the projects whose records a result contains, if several share the name.
@@ -180,13 +169,6 @@ pub(crate) fn aside(count: Option<u64>, note: Option<&str>) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// The ids of sessions as tables show them: prefixes that tell them apart and that every command accepts.
-pub(crate) fn session_ids<'s>(ids: impl Iterator<Item = &'s str>) -> Vec<String> {
-    let ids: Vec<&str> = ids.collect();
-    let short = text::table::short_ids(&ids, limits::SESSION_ID_CHARS_SHOWN);
-    short.into_iter().map(line).collect()
-}
-
 /// A table of records below the line that it belongs to: without headings, indented.
 pub(crate) fn records_below<'r>(
     rows: impl Iterator<Item = RecordRow<'r>>,
@@ -276,55 +258,4 @@ pub(crate) fn summary(
         lines.extend(items.iter().map(|item| format!("    {title}: {}", line(item))));
     }
     lines
-}
-
-/// Says that a limit out of its range was changed.
-pub(crate) fn limit_note(limit: Count, max: usize) -> Option<String> {
-    match limit.get() {
-        0 => Some("the smallest --limit is 1".to_owned()),
-        limit if limit > max => Some(format!("--limit {limit} was reduced to {max}, the maximum")),
-        _ => None,
-    }
-}
-
-/// Notes about a list that ends at its limit: how many items it has, and whether older ones may be missing.
-pub(crate) fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<String> {
-    let is_cut = count > 0 && count == limit.within(1..=max);
-    let older = if is_cut { "; --before shows older ones" } else { "" };
-    let counted = (count > 0).then(|| format!("{}{older}", text::counted(count, noun)));
-    counted.into_iter().chain(limit_note(limit, max)).collect()
-}
-
-/// Refuses a time that ends before it begins.
-pub(crate) fn empty_time(
-    after: Option<&TimeBound>,
-    before: Option<&TimeBound>,
-    now_ms: i64,
-) -> Option<OpError> {
-    let (after, before) = (after?, before?);
-    (after.before(now_ms) > before.before(now_ms)).then(|| {
-        let (from, to) = (line(after.text()), line(before.text()));
-        OpError::invalid("after", format!("--after {from} is later than --before {to}"))
-            .hint("No record can match. Exchange the two, or leave one out.")
-    })
-}
-
-/// The bounds in time that were given, as a phrase to append: ` after yesterday`.
-pub(crate) fn times_given(after: Option<&TimeBound>, before: Option<&TimeBound>) -> String {
-    let given = |(name, bound): (&str, Option<&TimeBound>)| {
-        bound.map(|bound| format!(" {name} {}", line(bound.text()))).unwrap_or_default()
-    };
-    [("after", after), ("before", before)].map(given).concat()
-}
-
-/// A message that nothing was found, in which project, and how to search all of them.
-pub(crate) fn nothing(what: &str, wanted: &Wanted, about: &About) -> String {
-    match &about.project {
-        Some(project) if *wanted == Wanted::Here => format!(
-            "{what} in {}, where you stand. `--project '*'` looks in all projects.",
-            line(project)
-        ),
-        Some(project) => format!("{what} in {}.", line(project)),
-        None => format!("{what}."),
-    }
 }

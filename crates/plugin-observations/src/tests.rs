@@ -154,6 +154,7 @@ fn plain(text: &str) -> Redacted<String> {
 /// An event of session `s-1` in `/w/app`, so many milliseconds after [`NOW`].
 fn event(name: &str, what: Happening, after: i64) -> HookEvent {
     HookEvent {
+        model: None,
         stood: None,
         id: CallId([0; 16]),
         at: NOW + after,

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::observations;
 
-use crate::count::Count;
 use crate::replaced::{self, MarkedRecord};
 use crate::show::{self, RecordRow};
 use crate::{examples, record_id};
+use contract::Count;
 
 pub(crate) struct Timeline;
 

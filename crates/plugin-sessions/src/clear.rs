@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::SetChange;
 use crate::set::ContextWrite;
-use crate::{BY_PEOPLE, get, target};
+use crate::target::BY_PEOPLE;
+use crate::{get, target};
 
 pub(crate) struct ClearContext;
 

@@ -1,7 +1,7 @@
 //! `delete_session`: deletes a session with its records, or without them; without `confirm` it only counts.
 
 use contract::pretty::pretty;
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute};
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute, listing};
 use model::context::ContextSets;
 use model::observation::ObsType;
 use model::session::{Session, SessionState};
@@ -16,7 +16,7 @@ use text::counted;
 use crate::feed::ListChange;
 use crate::session::REST_PATH;
 use crate::set::publish;
-use crate::{BY_PEOPLE, target};
+use crate::target::{self, BY_PEOPLE};
 
 pub(crate) struct DeleteSession;
 
@@ -172,7 +172,7 @@ impl DeleteSessionOutput {
 impl Pretty for DeleteSession {
     fn pretty(params: &DeleteSessionParams, output: &DeleteSessionOutput, _: usize) -> String {
         let kept = if params.keep_observations { "; its records stay" } else { "" };
-        let id = text::one_line(&params.session_id, limits::PREVIEW_CHARS);
+        let id = listing::line(&params.session_id);
         format!("✔ deleted session {id} with {}{kept}", output.counts())
     }
 }

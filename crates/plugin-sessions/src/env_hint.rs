@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use store::session_details;
 
 use crate::set::ContextWrite;
+use crate::target::{self, BY_PEOPLE};
 use crate::update::checked_hint;
-use crate::{BY_PEOPLE, target};
 
 pub(crate) struct SetEnvHint;
 

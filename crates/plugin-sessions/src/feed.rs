@@ -59,12 +59,22 @@ const LIST_CHANGED: &str = "session/list_changed";
 /// Why the list of sessions changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ListChange {
+    Started,
+    Renamed,
+    Idle,
+    Observed,
+    Ended,
     Deleted,
 }
 
 impl ListChange {
     fn word(self) -> &'static str {
         match self {
+            ListChange::Started => "started",
+            ListChange::Renamed => "renamed",
+            ListChange::Idle => "idle",
+            ListChange::Observed => "observed",
+            ListChange::Ended => "ended",
             ListChange::Deleted => "deleted",
         }
     }

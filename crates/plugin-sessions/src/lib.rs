@@ -12,12 +12,17 @@ mod env_hint;
 mod feed;
 mod get;
 mod inherit;
+mod list;
 mod observe;
+mod overview;
 mod paths;
 mod resume;
+mod resume_session;
 mod resume_text;
+mod rows;
 mod scheme;
 mod session;
+mod session_scheme;
 mod set;
 mod suggest;
 mod target;
@@ -29,9 +34,9 @@ mod tests;
 use std::sync::Arc;
 
 use contract::{
-    Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Scheme, Tier,
+    Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
-use model::hook::Source;
+use model::hook::{Source, ToldEntry};
 use place::Captured;
 use store::Tx;
 
@@ -39,9 +44,6 @@ use store::Tx;
 const INSTRUCTIONS: &str = "\
 Call set_relevant_context when a file, endpoint or port becomes central to the task, and before you finish: a resumed \
 session gets it back.";
-
-/// Callers of the operations that only the command line and programs need.
-const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
 
 /// The sessions plugin.
 pub struct Sessions;
@@ -64,11 +66,14 @@ impl Plugin for Sessions {
             Operation::new(update::UpdateSession),
             Operation::new(observe::ObserveSession),
             Operation::new(delete::DeleteSession),
+            Operation::new(resume_session::ResumeSession),
+            Operation::new(list::ListSessions),
+            Operation::new(overview::SessionsOverview),
         ]
     }
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
-        vec![Arc::new(scheme::ContextScheme)]
+        vec![Arc::new(scheme::ContextScheme), Arc::new(session_scheme::SessionScheme)]
     }
 
     fn feeds(&self) -> Vec<Arc<dyn Feed>> {
@@ -94,6 +99,10 @@ impl Plugin for Sessions {
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         resume::candidates(moment)
+    }
+
+    fn delivered(&self, tx: &Tx<'_>, session: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
+        resume::delivered(tx, session, entries)
     }
 
     fn instructions(&self) -> &'static str {

@@ -8,7 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Tx, session_details};
 
+use crate::feed::ListChange;
 use crate::target;
+
+/// Means all sessions.
+const ALL: &str = "*";
 
 pub(crate) struct ObserveSession;
 
@@ -25,7 +29,7 @@ pub(crate) struct ObserveSessionOutput {
     success: bool,
     was_unobserved: bool,
     /// How many sessions are unobserved now.
-    unobserved_count: usize,
+    unobserved_count: u64,
 }
 
 impl Op for ObserveSession {
@@ -52,17 +56,25 @@ impl Op for ObserveSession {
         params: ObserveSessionParams,
     ) -> Result<ObserveSessionOutput, OpError> {
         let one = match params.session_id.as_str() {
-            "*" => None,
-            id => Some(cx.store.read(|rx| target::find(rx, id))?.id),
+            ALL => None,
+            id => Some(cx.store.read(|rx| target::find(rx, id))?),
         };
         let now = cx.now;
         cx.store.write(move |tx| {
+            let these = match &one {
+                Some(session) => vec![session.id],
+                None => session_details::unobserved(tx)?,
+            };
             let mut was_unobserved = false;
-            let these = one.map_or_else(|| session_details::unobserved(tx), |id| Ok(vec![id]))?;
             for session in these {
                 was_unobserved |= observed(tx, session, now)?;
             }
-            let unobserved_count = session_details::unobserved(tx)?.len();
+            if was_unobserved {
+                // One message for all sessions: a message for each could be more than a client's queue has room for.
+                let named = one.as_ref().map_or(ALL, |session| session.session_id.as_str());
+                ListChange::Observed.note(tx, named)?;
+            }
+            let unobserved_count = session_details::count_unobserved(tx)?;
             Ok(ObserveSessionOutput { success: true, was_unobserved, unobserved_count })
         })
     }
@@ -80,19 +92,33 @@ fn observed(tx: &Tx<'_>, session: i64, now: i64) -> Result<bool, OpError> {
     Ok(was_unobserved)
 }
 
-/// Notes from an event that a session is idle, or that the user went on with it.
+/// Notes from an event that a session started, is idle or ended, or that the user continued it.
 pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
-    let (session, at) = (seen.session.id, seen.event.at);
-    match &seen.event.what {
-        Happening::Prompted(_) => observed(tx, session, at).map(drop),
-        Happening::TurnEnded => idle(tx, session, at),
-        Happening::Answered(answer) if answer.ends == Ends::Turn => idle(tx, session, at),
+    let (event, session) = (&*seen.event, seen.session);
+    let name = event.session.as_str();
+    let starts = matches!(event.what, Happening::SessionStarted(source) if !source.forgot());
+    if session.new || matches!(event.what, Happening::SessionStarted(_)) {
+        let model = event.model.as_deref();
+        session_details::note_start(tx, session.id, event.cwd.as_ref(), model)?;
+    }
+    if session.new || starts {
+        ListChange::Started.note(tx, name)?;
+    }
+    match &event.what {
+        Happening::Prompted(_) if observed(tx, session.id, event.at)? => {
+            ListChange::Observed.note(tx, name)
+        }
+        Happening::TurnEnded => idle(tx, seen),
+        Happening::Answered(answer) if answer.ends == Ends::Turn => idle(tx, seen),
+        Happening::SessionEnded { .. } => ListChange::Ended.note(tx, name),
         _ => Ok(()),
     }
 }
 
-fn idle(tx: &Tx<'_>, session: i64, at: i64) -> Result<(), OpError> {
+fn idle(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
+    let (session, at) = (seen.session.id, seen.event.at);
     let mut details = session_details::of_session(tx, session)?;
     details.idle_at = Some(at.max(details.idle_at.unwrap_or_default()));
-    session_details::put(tx, session, &details)
+    session_details::put(tx, session, &details)?;
+    ListChange::Idle.note(tx, &seen.event.session)
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 use contract::{Candidate, Moment, Occasion, Slot};
 use model::context::{self, ContextSets};
 use model::entry::EntryPath;
-use model::hook::Source;
+use model::event::Event;
+use model::hook::{Source, ToldEntry};
 use model::{OpError, limits};
-use store::{context as stored, session_details, sessions};
+use serde_json::json;
+use store::{Tx, context as stored, session_details, sessions};
 
 const HEADER: [&str; 3] = [
     "[SESSION RESUMED]",
@@ -17,6 +19,28 @@ const HEADER: [&str; 3] = [
 ];
 /// The last line of the block.
 pub(crate) const END: &str = "---";
+
+/// The reason in the receipt of the block.
+const RESUMED: &str = "the session resumed";
+
+/// Publishes the context of a session that got the block.
+pub(crate) fn delivered(tx: &Tx<'_>, name: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
+    if !entries.iter().any(|entry| entry.reason == RESUMED) {
+        return Ok(());
+    }
+    let Some(session) = sessions::by_name(tx, name)? else { return Ok(()) };
+    let sets = stored::of_session(tx, session.id)?;
+    if sets.is_empty() {
+        return Ok(());
+    }
+    tx.note(Event {
+        reason: Some("resume"),
+        project: Some(session.project_id),
+        data: json!({ "context": sets }),
+        ..Event::new("context/resumed", format!("session://{name}"))
+    })
+    .map(drop)
+}
 
 /// The block or the section, for a session that resumes or lost its context.
 pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
@@ -28,11 +52,12 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
         let Some(session) = sessions::by_name(rx, name)? else { return Ok(None) };
         let sets = stored::of_session(rx, session.id)?;
         let hint = session_details::of_session(rx, session.id)?.env_hint;
-        Ok(Some((session, sets, hint)))
+        let cwd = session_details::last_start(rx, session.id)?.cwd;
+        Ok(Some((cwd.or(session.root), sets, hint)))
     })?;
-    let Some((session, sets, hint)) = session else { return Ok(Vec::new()) };
+    let Some((cwd, sets, hint)) = session else { return Ok(Vec::new()) };
     let exists = |path: &str| Path::new(path).exists();
-    let directory = moment.situation.cwd.as_deref().or(session.root.as_deref());
+    let directory = cwd.as_deref().or(moment.situation.cwd.as_deref());
     let row = |slot: Slot, place: usize, mut lines: Vec<String>| {
         let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
         Candidate {
@@ -40,7 +65,10 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
             // A resumed session gets it every time.
             stamp: moment.now.saturating_add(i64::try_from(place).unwrap_or_default()),
             score: 1.0 - 0.01 * place as f64,
-            reasons: vec!["the session declared it".to_owned()],
+            reasons: vec![match slot {
+                Slot::Resume => RESUMED.to_owned(),
+                _ => "the session declared it".to_owned(),
+            }],
             cells: vec![first],
             more: lines,
             ..Candidate::new(slot)

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::change::not_recorded;
-use crate::{BY_PEOPLE, resume, target};
+use crate::target::BY_PEOPLE;
+use crate::{resume, target};
 
 pub(crate) struct ResumeText;
 

@@ -33,8 +33,8 @@ impl Scheme for ContextScheme {
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let (name, set) = parts(path)?;
-        let sets = cx.store.read(|rx| match sessions::id_of(rx, name)? {
-            Some(session) => context::of_session(rx, session),
+        let sets = cx.store.read(|rx| match sessions::by_name(rx, name)? {
+            Some(session) => context::of_session(rx, session.id),
             None => Err(OpError::not_found(format!("Session not found: {name}"))),
         })?;
         let body = match set {

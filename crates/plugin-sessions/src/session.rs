@@ -1,14 +1,17 @@
 //! `get_session`: one session with its name, hint and context.
 
-use contract::{Cx, Example, Op, OpInfo, RestMethod, RestRoute};
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute, listing};
 use model::context::ContextSets;
 use model::session::{Session, SessionState};
-use model::{OpError, limits, time};
+use model::{OpError, time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::session_details::{self, SessionDetails};
-use store::{Rx, context, prompts};
+use store::session_details::SessionDetails;
+use store::{Rx, context};
 
+use crate::list::A_SESSION;
+use crate::rows::SessionRow;
 use crate::target;
 
 pub(crate) struct GetSession;
@@ -27,7 +30,7 @@ pub(crate) struct GetSessionParams {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GetSessionOutput {
     session_id: String,
-    /// Top directory of the project where it was first seen.
+    /// The directory of its last start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
     project: String,
@@ -49,6 +52,17 @@ pub(crate) struct SessionMeta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     current_intent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// The session that it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    /// Times are RFC 3339.
+    started_at: String,
+    /// Its last event.
+    updated_at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     last_idle_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_observed_at: Option<String>,
@@ -62,13 +76,16 @@ impl Op for GetSession {
         summary: "Show one session with its name and context",
         doc: "Its directory, project, agent and state, and what was declared about it.",
         toolset: "sessions",
+        cli: CliShape {
+            path: &["sessions", "show"],
+            positional: &["session_id"],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
         rest: &[RestRoute::new(RestMethod::Get, REST_PATH)],
         examples: &[Example {
-            title: "A session with a port",
-            before: &[(
-                "set_relevant_context",
-                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
-            )],
+            title: "A session by its id",
+            before: A_SESSION,
             params: r#"{"session_id":"s-1"}"#,
         }],
         ..OpInfo::BASE
@@ -85,25 +102,63 @@ impl Op for GetSession {
 }
 
 fn described(rx: &Rx<'_>, session: Session) -> Result<GetSessionOutput, OpError> {
-    let details = session_details::of_session(rx, session.id)?;
+    let row = SessionRow::read(rx, session)?;
+    let (cwd, current_intent) = (row.cwd().map(str::to_owned), row.last_prompt(rx)?);
+    let (parent, context) = (row.parent(rx)?, context::of_session(rx, row.session.id)?);
+    let SessionRow { session, details, start } = row;
     let is_unobserved = details.is_unobserved();
     let SessionDetails { label, env_hint, idle_at, observed_at } = details;
-    let last = prompts::last(rx, session.id)?;
-    let intent = last.map(|said| text::one_line(&said.content, limits::PREVIEW_CHARS));
     Ok(GetSessionOutput {
         meta: SessionMeta {
             name: label.unwrap_or_default(),
-            context: context::of_session(rx, session.id)?,
+            context,
             env_hint,
-            current_intent: intent,
+            current_intent,
+            model: start.model,
+            parent,
+            started_at: time::rfc3339(session.started_at),
+            updated_at: time::rfc3339(session.last_at),
+            ended_at: session.ended_at.map(time::rfc3339),
             last_idle_at: idle_at.map(time::rfc3339),
             last_observed_at: observed_at.map(time::rfc3339),
             is_unobserved,
         },
         session_id: session.session_id,
-        cwd: session.root,
+        cwd,
         project: session.project,
         agent: session.agent,
         state: session.state,
     })
+}
+
+impl Pretty for GetSession {
+    fn pretty(_: &GetSessionParams, output: &GetSessionOutput, _: usize) -> String {
+        let GetSessionOutput { session_id, cwd, project, agent, state, meta } = output;
+        let unobserved = if meta.is_unobserved { ", not seen since its last turn" } else { "" };
+        let state = format!("{}{unobserved}", state.word());
+        let name = Some(&meta.name).filter(|name| !name.is_empty());
+        let facts = [
+            ("session", Some(session_id)),
+            ("name", name),
+            ("prompt", meta.current_intent.as_ref()),
+            ("directory", cwd.as_ref()),
+            ("environment", meta.env_hint.as_ref()),
+            ("project", Some(project)),
+            ("agent", Some(agent)),
+            ("model", meta.model.as_ref()),
+            ("parent", meta.parent.as_ref()),
+            ("state", Some(&state)),
+            ("started", Some(&meta.started_at)),
+            ("ended", meta.ended_at.as_ref()),
+            ("last event", Some(&meta.updated_at)),
+        ];
+        let facts = facts.into_iter().filter_map(|(name, fact)| Some((name, fact?)));
+        let mut lines: Vec<String> =
+            facts.map(|(name, fact)| format!("{name}: {}", listing::line(fact))).collect();
+        for (name, items) in meta.context.iter() {
+            lines.push(format!("{}:", listing::line(name)));
+            lines.extend(items.iter().map(|item| format!("  {}", listing::line(item))));
+        }
+        lines.join("\n")
+    }
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 use store::{Tx, context as stored, sessions};
 
 use crate::change::{self, Directories, SetChange, not_recorded};
+use crate::feed::ListChange;
 use crate::target;
 
 /// The kind of the event about a change.
@@ -141,6 +142,9 @@ impl ContextWrite {
         // A declaration is no turn of the agent: the end of one will not follow.
         if before.is_some_and(|before| before.state == SessionState::Idle) {
             sessions::idle(tx, seen.id)?;
+        }
+        if seen.new {
+            ListChange::Started.note(tx, &self.session.name)?;
         }
         let session = sessions::by_id(tx, seen.id)?;
         let session = session.ok_or_else(|| OpError::internal("the session is gone"))?;

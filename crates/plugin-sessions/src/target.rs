@@ -1,11 +1,14 @@
 //! The session that a call is about: the one it names, the caller's own, else the one that was active last.
 
-use contract::Cx;
+use contract::{Cx, Tier};
 use model::session::Session;
 use model::{Code, OpError, limits};
 use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter};
+
+/// Callers of the operations that only the command line and programs need.
+pub(crate) const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
 
 /// Checks the id of a session in the parameter `session_id`.
 pub(crate) fn check_id(id: &str) -> Result<(), OpError> {

@@ -190,7 +190,71 @@ fn a_session_has_a_name_a_hint_and_a_context_that_change_together_or_not_at_all(
     }
     assert_eq!(meta(), before);
     update(json!({ "name": "", "env_hint": "", "context": {} })).unwrap();
-    assert_eq!(meta(), json!({ "name": "", "context": {}, "isUnobserved": false }));
+    let cleared = meta();
+    assert_eq!((&cleared["name"], &cleared["context"]), (&json!(""), &json!({})));
+    assert!(cleared.get("envHint").is_none(), "{cleared}");
     let unknown = call(runtime, "update_session", json!({ "session_id": "s-none", "name": "x" }));
     assert_eq!(unknown.unwrap_err().code, Code::NotFound);
+}
+
+/// Reports an event of a session in this directory at a time in seconds, as the agent does.
+fn event(runtime: &Runtime, session: &str, cwd: &str, name: &str, at: i64) {
+    let mut id = [0; 16];
+    id[..4].copy_from_slice(&COUNT.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    let payload = json!({ "session_id": session, "cwd": cwd, "prompt": "go on with it" });
+    let params = json!({ "event": name, "at": at * 1_000, "payload": payload });
+    let caller = Caller { tier: Tier::Hook, ..Caller::default() };
+    runtime.call(Request { call: CallId(id), op: "hook".into(), params, caller }).unwrap();
+}
+
+/// @session_list
+#[test]
+fn sessions_are_listed_by_the_time_when_they_were_active_and_by_state_characters_and_page() {
+    let plugins: Vec<Arc<dyn contract::Plugin>> =
+        vec![Arc::new(plugin_observations::Observations), Arc::new(Sessions)];
+    let Local { runtime, .. } = &Local::at_home("/home/u", plugins, &[]);
+    let hour = |hours: i64| runtime::clock::now_ms() / 1_000 - 36_000 + hours * 3_600;
+    for (session, cwd, at) in [
+        ("s-long", "/srv/shop", 1),
+        ("s-short", "/srv/shop", 2),
+        ("s-long", "/srv/shop", 4),
+        ("s-late", "/srv/api", 6),
+    ] {
+        event(runtime, session, cwd, "UserPromptSubmit", hour(at));
+    }
+    let list = |mut params: Value| {
+        params["project"] = "*".into();
+        call(runtime, "list_sessions", params).unwrap()
+    };
+    let names = |params: Value| -> Vec<String> {
+        let listed = list(params);
+        let rows = listed["sessions"].as_array().unwrap().iter();
+        rows.map(|row| row["session_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(json!({})), ["s-late", "s-long", "s-short"]);
+    let then = json!({ "after": hour(1) + 60, "before": hour(3) });
+    assert_eq!(names(then), ["s-long", "s-short"], "the long one went on later");
+    assert_eq!(names(json!({ "after": hour(5) })), ["s-late"]);
+    assert_eq!(names(json!({ "before": hour(2) })), ["s-long"]);
+    assert_eq!(names(json!({ "query": "SRVap" })), ["s-late"]);
+    event(runtime, "s-short", "/srv/shop", "Stop", hour(3));
+    assert_eq!(names(json!({ "state": "idle" })), ["s-short"]);
+    assert_eq!(names(json!({ "unobserved": true })), ["s-short"]);
+    call(runtime, "observe_session", json!({ "session_id": "s-short" })).unwrap();
+    assert_eq!(names(json!({ "unobserved": true })), [] as [&str; 0]);
+    let name = json!({ "session_id": "s-long", "name": "Cart rounding" });
+    call(runtime, "update_session", name).unwrap();
+    assert_eq!(names(json!({ "query": "crtrnd" })), ["s-long"]);
+    let (mut paged, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let page = list(json!({ "limit": 1, "cursor": cursor }));
+        paged.extend(
+            page["sessions"].as_array().unwrap().iter().map(|row| row["session_id"].clone()),
+        );
+        let Some(next) = page.get("next") else { break };
+        cursor = next.clone();
+    }
+    assert_eq!(json!(paged), json!(names(json!({}))));
+    let wrong = call(runtime, "list_sessions", json!({ "cursor": "x" })).unwrap_err();
+    assert_eq!(wrong.code, Code::Invalid);
 }

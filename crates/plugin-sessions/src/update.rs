@@ -1,6 +1,7 @@
 //! `update_session`: names a session, sets its environment hint, and changes its context as a whole or one set of it.
 
-use contract::{Access, Cx, Example, Op, OpInfo, RestMethod, RestRoute};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute, listing};
 use model::context::{ContextMode, ContextSets};
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::session_details;
 
 use crate::change::{self, SetChange, refuse_secret};
+use crate::feed::ListChange;
 use crate::session::REST_PATH;
 use crate::set::ContextWrite;
 use crate::target;
@@ -51,6 +53,13 @@ impl Op for UpdateSession {
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "sessions",
         brief: None,
+        cli: CliShape {
+            path: &["sessions", "rename"],
+            positional: &["session_id", "name"],
+            rest: true,
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
         rest: &[RestRoute::new(RestMethod::Patch, REST_PATH).body(&[
             ("name", "name"),
             ("envHint", "env_hint"),
@@ -121,6 +130,9 @@ impl Op for UpdateSession {
             if details != before {
                 session_details::put(tx, session.id, &details)?;
             }
+            if details.label != before.label {
+                ListChange::Renamed.note(tx, &session.session_id)?;
+            }
             let warning = set_context.as_ref().and_then(|one| change::misspelled(&one.set_name));
             Ok(UpdateSessionOutput { success: true, dropped, warning })
         })
@@ -130,6 +142,23 @@ impl Op for UpdateSession {
 /// An environment hint, trimmed and within its limit.
 pub(crate) fn checked_hint(hint: String) -> Result<String, OpError> {
     short("env_hint", hint, limits::ENV_HINT_CHARS_MAX)
+}
+
+impl Pretty for UpdateSession {
+    fn pretty(params: &UpdateSessionParams, output: &UpdateSessionOutput, _: usize) -> String {
+        let id = listing::line(&params.session_id);
+        let mut lines = vec![match params.name.as_deref().map(str::trim) {
+            Some("") => format!("✔ {id} has no name"),
+            Some(name) => format!("✔ {id} is called {}", listing::line(name)),
+            None => format!("✔ changed {id}"),
+        }];
+        let dropped: Vec<String> = output.dropped.iter().map(|item| listing::line(item)).collect();
+        if !dropped.is_empty() {
+            lines.push(format!("  did not fit: {}", dropped.join(", ")));
+        }
+        lines.extend(output.warning.iter().map(|warning| format!("  {}", listing::line(warning))));
+        lines.join("\n")
+    }
 }
 
 /// A text of a user, trimmed and within its limit.

@@ -34,8 +34,19 @@ impl Recorder {
             && let Some(session) = sessions::id_of(tx, &event.session)?
         {
             keep_receipts(tx, (session, event.at), entries)?;
+            self.delivered(tx, &event.session, entries)?;
         }
         Ok(true)
+    }
+
+    /// Tells the plugins which entries a session got.
+    pub(crate) fn delivered(
+        &self,
+        tx: &Tx<'_>,
+        session: &str,
+        entries: &[ToldEntry],
+    ) -> Result<(), OpError> {
+        self.plugins.iter().try_for_each(|plugin| plugin.delivered(tx, session, entries))
     }
 }
 

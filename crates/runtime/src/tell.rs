@@ -203,11 +203,13 @@ impl RuntimeInner {
     fn keep_receipt(&self, session: &str, at: i64, entries: Vec<ToldEntry>) -> Result<(), OpError> {
         let name = session.to_owned();
         let write = Write { at, ..Write::default() };
+        let recorder = self.recorder();
         let kept = self.store.write(write, move |tx| {
             let Some(session) = sessions::id_of(tx, &name)? else {
                 return Err(OpError::not_found("the session is not known"));
             };
-            keep_receipts(tx, (session, at), &entries)
+            keep_receipts(tx, (session, at), &entries)?;
+            recorder.delivered(tx, &name, &entries)
         });
         kept.map(drop)
     }

@@ -440,6 +440,7 @@ fn events_come_after_commit_in_sequence_and_not_for_failures() {
 
 fn event(id: u8, at: i64, name: &str) -> HookEvent {
     HookEvent {
+        model: None,
         stood: None,
         id: CallId([id; 16]),
         at,

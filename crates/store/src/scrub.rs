@@ -1,5 +1,5 @@
 //! Reads the stored texts again, to redact them when there are new rules: records, projects with all
-//! their names, and the directories of sessions.
+//! their names, and the directories, names, hints and context of sessions.
 //!
 //! Summaries are not read: they are rebuilt from their records. The old text leaves the file with
 //! [`crate::passages::optimize`] and [`crate::Store::compact`].
@@ -159,4 +159,68 @@ pub fn replace_root(tx: &Tx<'_>, session: i64, root: &Redacted<String>) -> Resul
     const SET: &str = "UPDATE sessions SET root = ?2 WHERE id = ?1";
     tx.forget_cached();
     tx.sql_on_row(|db| db.prepare_cached(SET)?.execute(params![session, root.as_str()])).map(drop)
+}
+
+/// A column with texts about sessions that are no records.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionColumn {
+    table: &'static str,
+    column: &'static str,
+    /// The name of its texts in the result of a scrub.
+    pub place: &'static str,
+    /// Whether a user or an agent declared the text; otherwise it is a captured directory.
+    pub is_declared: bool,
+}
+
+/// All of them.
+pub const SESSION_COLUMNS: [SessionColumn; 6] = {
+    const fn declared(
+        table: &'static str,
+        column: &'static str,
+        place: &'static str,
+    ) -> SessionColumn {
+        SessionColumn { table, column, place, is_declared: true }
+    }
+    [
+        declared("session_details", "label", "session_name"),
+        declared("session_details", "env_hint", "env_hint"),
+        declared("session_starts", "model", "session_model"),
+        SessionColumn {
+            table: "session_starts",
+            column: "cwd",
+            place: "session_root",
+            is_declared: false,
+        },
+        declared("context_items", "set_name", "context"),
+        declared("context_items", "item", "context"),
+    ]
+};
+
+/// The next texts of a column after this id, in order of their ids.
+pub fn session_texts_after(
+    rx: &Rx<'_>,
+    SessionColumn { table, column, .. }: SessionColumn,
+    id: i64,
+    limit: usize,
+) -> Result<Vec<(i64, String)>, OpError> {
+    let after = format!(
+        "SELECT id, {column} FROM {table} WHERE id > ?1 AND {column} IS NOT NULL \
+         ORDER BY id LIMIT ?2"
+    );
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(&after)?;
+        select.query_map(params![id, limit], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })
+}
+
+/// Replaces a text of a column, and deletes the stored answers with the old one.
+pub fn replace_session_text(
+    tx: &Tx<'_>,
+    SessionColumn { table, column, .. }: SessionColumn,
+    id: i64,
+    (old, new): (&str, &Redacted<String>),
+) -> Result<(), OpError> {
+    calls::forget_with(tx, old, false)?;
+    let set = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
+    tx.sql_on_row(|db| db.prepare_cached(&set)?.execute(params![id, new.as_str()])).map(drop)
 }

@@ -2,6 +2,7 @@
 
 use model::OpError;
 use rusqlite::{OptionalExtension, Row, params};
+use text::secrets::Redacted;
 
 use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
@@ -28,6 +29,7 @@ impl Aggregate for SessionDetailRows {
                 times: &["idle_at", "observed_at"],
                 ..TableInfo::PLAIN
             },
+            TableInfo { name: "session_starts", links: &[("id", "sessions")], ..TableInfo::PLAIN },
             TableInfo {
                 name: "deleted_sessions",
                 links: &[("id", "sessions")],
@@ -38,7 +40,12 @@ impl Aggregate for SessionDetailRows {
     }
 
     fn emptied_notes(&self) -> &'static [(&'static str, &'static str)] {
-        &[("session_details", "label"), ("session_details", "env_hint")]
+        &[
+            ("session_details", "label"),
+            ("session_details", "env_hint"),
+            ("session_starts", "cwd"),
+            ("session_starts", "model"),
+        ]
     }
 }
 
@@ -105,10 +112,41 @@ pub fn count_unobserved(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
 }
 
+/// Where a session last started, and with which model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionStart {
+    pub cwd: Option<String>,
+    pub model: Option<String>,
+}
+
+/// The last start of a session, or else its first event; nothing is known of older sessions.
+pub fn last_start(rx: &Rx<'_>, session: i64) -> Result<SessionStart, OpError> {
+    const START: &str = "SELECT cwd, model FROM session_starts WHERE id = ?1";
+    let read = |row: &Row<'_>| Ok(SessionStart { cwd: row.cell(0)?, model: row.cell(1)? });
+    let found = rx.sql(|db| db.prepare_cached(START)?.query_row([session], read).optional())?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Stores the start of a session. A member that is not given stays as it was.
+pub fn note_start(
+    tx: &Tx<'_>,
+    session: i64,
+    cwd: Option<&Redacted<String>>,
+    model: Option<&str>,
+) -> Result<(), OpError> {
+    const NOTE: &str = "INSERT INTO session_starts (id, cwd, model) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (id) DO UPDATE SET cwd = coalesce(excluded.cwd, cwd), \
+         model = coalesce(excluded.model, model)";
+    let cwd = cwd.map(|cwd| cwd.as_str());
+    tx.sql_on_row(|db| db.prepare_cached(NOTE)?.execute(params![session, cwd, model])).map(drop)
+}
+
 /// Removes the details of a session that is removed.
 pub(crate) fn remove(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
-    const REMOVE: &str = "DELETE FROM session_details WHERE id = ?1";
-    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([session]))?;
+    tx.sql(|db| {
+        db.prepare_cached("DELETE FROM session_details WHERE id = ?1")?.execute([session])?;
+        db.prepare_cached("DELETE FROM session_starts WHERE id = ?1")?.execute([session])
+    })?;
     restore(tx, session).map(drop)
 }
 

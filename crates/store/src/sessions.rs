@@ -79,12 +79,32 @@ pub struct SessionFilter<'a> {
     /// By the time of the last event, in milliseconds; neither end is included.
     pub before: Option<i64>,
     pub after: Option<i64>,
+    /// By the time of the first event, in milliseconds.
+    pub started_before: Option<i64>,
+    /// Only those behind this one in the list.
+    pub behind: Option<ListPosition>,
+    pub state: Option<SessionState>,
+    /// Only those that became idle after they were last seen.
+    pub unobserved: bool,
     /// Only those with a summary.
     pub summarised: bool,
     /// Only those in which something was said.
     pub prompted: bool,
     /// Only those in which an agent did or answered something.
     pub worked: bool,
+}
+
+/// The position of a session in a list: the time of its last event in milliseconds, and its id in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListPosition {
+    pub last_at: i64,
+    pub id: i64,
+}
+
+impl ListPosition {
+    pub fn of(session: &Session) -> ListPosition {
+        ListPosition { last_at: session.last_at, id: session.id }
+    }
 }
 
 const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, s.parent, \
@@ -317,14 +337,27 @@ pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, 
     rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.cell(0)).optional())
 }
 
-pub(crate) const LIST: &str = "SELECT last_at, id FROM sessions \
-     WHERE project = ?1 AND last_at < ?2 AND last_at > ?3 \
-     AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 \
-     AND (NOT ?7 OR EXISTS (SELECT 1 FROM prompts q WHERE q.session = sessions.id)) \
-     AND (NOT ?8 OR EXISTS (SELECT 1 FROM observations o WHERE o.session = sessions.id \
-     AND o.kind NOT GLOB 'session_*')) \
-     AND NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = sessions.id) \
-     ORDER BY last_at DESC, id DESC LIMIT ?5";
+/// The newest sessions that match, of one project or of all. Both walk an index in the order of the result.
+macro_rules! list_query {
+    ($project:literal) => {
+        concat!(
+            "SELECT last_at, id FROM sessions WHERE ",
+            $project,
+            "last_at < ?2 AND last_at > ?3 \
+             AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 \
+             AND (NOT ?7 OR EXISTS (SELECT 1 FROM prompts q WHERE q.session = sessions.id)) \
+             AND (NOT ?8 OR EXISTS (SELECT 1 FROM observations o WHERE o.session = sessions.id \
+             AND o.kind NOT GLOB 'session_*')) \
+             AND NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = sessions.id) \
+             AND started_at < ?9 AND (last_at, id) < (?10, ?11) AND (?12 IS NULL OR state = ?12) \
+             AND (NOT ?13 OR EXISTS (SELECT 1 FROM session_details t WHERE t.id = sessions.id \
+             AND t.idle_at > coalesce(t.observed_at, 0))) \
+             ORDER BY last_at DESC, id DESC LIMIT ?5"
+        )
+    };
+}
+pub(crate) const LIST: &str = list_query!("project = ?1 AND ");
+pub(crate) const LIST_ALL: &str = list_query!("?1 IS NULL AND ");
 
 /// Conversations, those with the latest events first.
 pub fn list(
@@ -332,24 +365,54 @@ pub fn list(
     filter: &SessionFilter<'_>,
     limit: usize,
 ) -> Result<Vec<Session>, OpError> {
-    let before = filter.before.unwrap_or(i64::MAX);
-    let after = filter.after.unwrap_or(i64::MIN);
     let mut found: Vec<(i64, i64)> = Vec::new();
-    for project in projects::these_or_all(rx, filter.projects)?.iter() {
-        rx.sql(|db| {
-            let mut select = db.prepare_cached(LIST)?;
-            let SessionFilter { summarised, prompted, worked, .. } = *filter;
-            let given =
-                params![project, before, after, summarised, limit, OF_MARKS, prompted, worked];
-            for row in select.query_map(given, |row| Ok((row.cell(0)?, row.cell(1)?)))? {
-                found.push(row?);
+    match filter.projects {
+        Some(projects) => {
+            for project in projects {
+                found.extend(positions(rx, LIST, Some(*project), filter, limit)?);
             }
-            Ok(())
-        })?;
+        }
+        None => found = positions(rx, LIST_ALL, None, filter, limit)?,
     }
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.truncate(limit);
     found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
+}
+
+/// The time of the last event and the id of the sessions that a query lists.
+fn positions(
+    rx: &Rx<'_>,
+    query: &str,
+    project: Option<i64>,
+    filter: &SessionFilter<'_>,
+    limit: usize,
+) -> Result<Vec<(i64, i64)>, OpError> {
+    let SessionFilter { summarised, prompted, worked, unobserved, .. } = *filter;
+    let behind = filter.behind.unwrap_or(ListPosition { last_at: i64::MAX, id: i64::MAX });
+    // The index is entered at the position, not at the newest session.
+    let before = filter.before.unwrap_or(i64::MAX).min(behind.last_at.saturating_add(1));
+    let after = filter.after.unwrap_or(i64::MIN);
+    let started_before = filter.started_before.unwrap_or(i64::MAX);
+    let state = filter.state.map(SessionState::word);
+    let given = params![
+        project,
+        before,
+        after,
+        summarised,
+        limit,
+        OF_MARKS,
+        prompted,
+        worked,
+        started_before,
+        behind.last_at,
+        behind.id,
+        state,
+        unobserved
+    ];
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(query)?;
+        select.query_map(given, |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })
 }
 
 /// Rebuilds the summary and the signature from the session's records. Idempotent.

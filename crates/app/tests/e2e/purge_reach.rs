@@ -45,7 +45,7 @@ fn whole_words_in_metadata_session_names_and_hints_are_named_by_a_purge_by_words
 }
 
 /// Text columns that a literal purge empties or deletes, each with a value that contains the word.
-const REACHED: [(&str, &str, &str); 24] = [
+const REACHED: [(&str, &str, &str); 26] = [
     ("answers", "answer", "{\"text\":\"zanzibarquux\"}"),
     ("context_items", "item", "zanzibarquux"),
     ("context_items", "set_name", "zanzibarquux"),
@@ -68,6 +68,8 @@ const REACHED: [(&str, &str, &str); 24] = [
     ("receipts", "reason", "zanzibarquux"),
     ("session_details", "env_hint", "zanzibarquux"),
     ("session_details", "label", "zanzibarquux"),
+    ("session_starts", "cwd", "/srv/zanzibarquux"),
+    ("session_starts", "model", "zanzibarquux"),
     ("sessions", "name", "zanzibarquux"),
     ("sessions", "root", "/srv/zanzibarquux"),
 ];
@@ -110,6 +112,7 @@ const ROWS: &str = "\
     INSERT INTO context_items (session, set_place, set_name, place, item, at, added_by) \
       SELECT id, 0, 'ports', 0, '80', 1, 'agent' FROM sessions LIMIT 1; \
     INSERT INTO session_details (id, label, env_hint) SELECT id, 'a', 'b' FROM sessions LIMIT 1; \
+    INSERT OR REPLACE INTO session_starts SELECT id, 'a', 'b' FROM sessions LIMIT 1; \
     INSERT INTO answers (id, fingerprint, at, answer) VALUES (randomblob(16), 1, 1, '{}'); \
     INSERT INTO quoted_hints VALUES ('web', 'port', 1); \
     INSERT INTO events (at, kind, subject, data) VALUES (1, 'hint/changed', 'hint://a/b', '{}');";

@@ -120,3 +120,309 @@ fn subscribers_see_the_context_vanish_before_every_socket_hears_of_the_deletion(
         assert_eq!((&frame["method"], &frame["params"]), (&json!("session/list_changed"), &params));
     }
 }
+
+/// The next frame of this method.
+fn frame(socket: &mut Ws, method: &str) -> Value {
+    let mut frames = std::iter::from_fn(|| socket.receive());
+    frames.find(|frame| frame["method"] == method).expect("a frame")["params"].clone()
+}
+
+fn socket(daemon: &testkit::Daemon) -> Ws {
+    let authorization = format!("Bearer {}", daemon.token);
+    Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap()
+}
+
+/// @session_list_events
+#[test]
+fn every_socket_hears_of_each_change_to_the_list_of_sessions() {
+    let home = home();
+    let daemon = home.daemon();
+    let mut socket = socket(&daemon);
+    let mut expect = |reason: &str, id: &str, count: u64| {
+        let params = json!({ "reason": reason, "sessionId": id, "unobservedCount": count });
+        assert_eq!(frame(&mut socket, "session/list_changed"), params);
+    };
+    let http = daemon.http();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "startup" }));
+    expect("started", SESSION, 0);
+    http.send("PATCH", &format!("/api/sessions/{SESSION}"), br#"{"name":"Cart"}"#);
+    expect("renamed", SESSION, 0);
+    event(&home, SESSION, "Stop", &json!({}));
+    expect("idle", SESSION, 1);
+    event(&home, SESSION, "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    expect("observed", SESSION, 0);
+    event(&home, SESSION, "Stop", &json!({}));
+    expect("idle", SESSION, 1);
+    // Neither repeats of the same name nor of an observation change the list.
+    http.send("PATCH", &format!("/api/sessions/{SESSION}"), br#"{"name":"Cart"}"#);
+    http.send("POST", "/api/sessions/*/observe", b"{}");
+    expect("observed", "*", 0);
+    http.send("POST", &format!("/api/sessions/{SESSION}/observe"), b"{}");
+    event(&home, SESSION, "SessionEnd", &json!({ "reason": "exit" }));
+    expect("ended", SESSION, 0);
+}
+
+/// @resume_event
+#[test]
+fn subscribers_hear_of_a_resume_with_a_context_and_not_of_one_without() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "startup" }));
+    let mut socket = socket(&daemon);
+    socket.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "resume" }));
+    let body = br#"{"setContext":{"setName":"ports","items":["80"]}}"#;
+    http.send("PATCH", &format!("/api/sessions/{SESSION}"), body);
+    let changed = frame(&mut socket, "session/event");
+    assert_eq!(changed["event"]["data"]["reason"], "changed", "{changed}");
+    event(&home, SESSION, "SessionStart", &json!({ "source": "compact" }));
+    event(&home, SESSION, "SessionStart", &json!({ "source": "resume" }));
+    let resumed = frame(&mut socket, "session/event");
+    let data = json!({ "reason": "resume", "context": { "ports": ["80"] } });
+    assert_eq!(resumed["event"]["data"], data);
+    assert!(resumed["version"].as_u64() > changed["version"].as_u64(), "{resumed} {changed}");
+}
+
+/// @session_list_rest
+#[test]
+fn viewers_page_through_the_sessions_of_all_directories() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    for (number, model) in ["m-1", "m-2", "m-3"].iter().enumerate() {
+        let id = format!("session-{number}");
+        let start =
+            json!({ "source": "startup", "model": model, "cwd": format!("/srv/d{}", number % 2) });
+        event(&home, &id, "SessionStart", &start);
+        let cwd = start["cwd"].clone();
+        event(
+            &home,
+            &id,
+            "UserPromptSubmit",
+            &json!({ "prompt": format!("repair\npart {number}"), "cwd": cwd }),
+        );
+    }
+    event(&home, "session-0", "Stop", &json!({ "cwd": "/srv/d0" }));
+    http.send("PATCH", "/api/sessions/session-2", br#"{"name":"Cart rounding"}"#);
+    let ids = |page: &Value| -> Vec<String> {
+        let rows = page["sessions"].as_array().unwrap().iter();
+        rows.map(|row| row["sessionId"].as_str().unwrap().to_owned()).collect()
+    };
+    let whole = http.get("/api/sessions").json();
+    let row =
+        whole["sessions"].as_array().unwrap().iter().find(|row| row["sessionId"] == "session-2");
+    let row = row.unwrap();
+    for (member, value) in [
+        ("cwd", json!("/srv/d0")),
+        ("project", json!("d0")),
+        ("agent", json!("claude-code")),
+        ("model", json!("m-3")),
+        ("name", json!("Cart rounding")),
+        ("isBusy", json!(true)),
+        ("isUnobserved", json!(false)),
+        ("currentIntent", json!("repair part 2")),
+    ] {
+        assert_eq!(row[member], value, "{member} of {row}");
+    }
+    let updated = row["updatedAt"].as_str().unwrap();
+    assert!(updated.len() == 24 && updated.ends_with('Z'), "{updated}");
+    assert_eq!(whole["unobservedCount"], 1);
+    assert_eq!(whole["grouped"]["/srv/d1"].as_array().unwrap().len(), 1, "{whole}");
+    assert_eq!(whole["grouped"]["/srv/d0"].as_array().unwrap().len(), 2);
+    assert!(whole.get("next").is_none());
+    let first = http.get("/api/sessions?limit=2").json();
+    let rest =
+        http.get(&format!("/api/sessions?limit=2&cursor={}", first["next"].as_str().unwrap()));
+    let paged = [ids(&first), ids(&rest.json())].concat();
+    assert_eq!(paged, ids(&whole));
+    assert!(rest.json().get("next").is_none());
+    assert_eq!(ids(&http.get("/api/sessions?q=CRTR").json()), ["session-2"]);
+    assert_eq!(ids(&http.get("/api/sessions?state=idle").json()), ["session-0"]);
+    assert_eq!(ids(&http.get("/api/sessions?project=d1").json()), ["session-1"]);
+    for wrong in ["cursor=x", "state=busy", "limit=x", "page=2", "q=%ff"] {
+        let refused = http.get(&format!("/api/sessions?{wrong}"));
+        assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid")), "{wrong}");
+    }
+}
+
+/// @session_commands
+#[test]
+fn a_user_shows_renames_resumes_and_deletes_a_session_by_a_prefix() {
+    let home = home();
+    let _daemon = home.daemon();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "startup", "model": "m-1" }));
+    home.run(&["context", "set", "ports", "8080", "--session", SESSION]).ok();
+    let short = &SESSION[..8];
+    let renamed = home.run(&["sessions", "rename", short, "Cart", "rounding"]).ok();
+    assert_eq!(renamed, format!("✔ {short} is called Cart rounding\n"));
+    let shown = home.run(&["sessions", "show", short]).ok();
+    for line in ["name: Cart rounding", "directory: /srv/shop", "model: m-1", "ports:", "  8080"] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+    let listed = home.run(&["sessions", "--project", "*"]).ok();
+    assert!(listed.contains("Cart rounding"), "{listed}");
+    let resumed = home.run(&["sessions", "resume", short]).ok();
+    assert!(
+        resumed.starts_with("[SESSION RESUMED]\n") && resumed.contains("\nports: 8080\n---\n"),
+        "{resumed}"
+    );
+    assert!(
+        resumed.ends_with(&format!("\nResume it with: claude --resume {SESSION}\n")),
+        "{resumed}"
+    );
+    assert_eq!(home.run(&["sessions", "delete", short]).code, 1);
+    let deleted = home.run(&["sessions", "delete", short, "--yes"]).ok();
+    assert!(deleted.starts_with(&format!("✔ deleted session {short} with ")), "{deleted}");
+    assert_eq!(home.run(&["sessions", "show", short]).code, 1);
+}
+
+/// @session_read
+#[test]
+fn a_session_is_read_with_its_name_model_and_sets() {
+    let home = home();
+    let daemon = home.daemon();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "startup", "model": "m-1" }));
+    let elsewhere = json!({ "source": "resume", "cwd": "/srv/shop/api" });
+    event(&home, SESSION, "SessionStart", &elsewhere);
+    event(&home, SESSION, "UserPromptSubmit", &json!({ "prompt": "x", "cwd": "/srv" }));
+    let body = json!({ "name": "Cart", "envHint": "source .env",
+        "context": { "ports": ["80", "two\nlines"] } });
+    let path = format!("/api/sessions/{SESSION}");
+    daemon.http().send("PATCH", &path, body.to_string().as_bytes());
+    let text = home.run(&["get", &format!("session://{SESSION}")]).ok();
+    for line in [
+        "name: Cart",
+        "model: m-1",
+        "directory: /srv/shop/api",
+        "environment: source .env",
+        "state: active",
+        "set ports: 80, two lines",
+    ] {
+        assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
+    }
+    let session = daemon.http().get(&path).json();
+    assert_eq!(
+        (&session["cwd"], &session["meta"]["model"]),
+        (&json!("/srv/shop/api"), &json!("m-1"))
+    );
+}
+
+/// @session_scrub
+#[test]
+fn a_scrub_redacts_names_hints_and_items() {
+    const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let home = home();
+    let daemon = home.daemon();
+    worked(&home, &daemon.http(), SESSION);
+    home.run(&["stop"]).ok();
+    let db = super::sqlite::open(&super::sqlite::path(&home));
+    let updates = [
+        ("session_details", "label"),
+        ("session_details", "env_hint"),
+        ("session_starts", "cwd"),
+        ("session_starts", "model"),
+        ("context_items", "item"),
+        ("context_items", "set_name"),
+    ];
+    for (table, column) in updates {
+        let update = format!("UPDATE {table} SET {column} = 'use {TOKEN}'");
+        assert!(db.execute(&update, []).unwrap() > 0, "{table}.{column}");
+    }
+    drop(db);
+    let scrubbed = home.run(&["scrub", "--json"]).json();
+    for (place, count) in [
+        ("session_name", 1),
+        ("env_hint", 1),
+        ("session_root", 1),
+        ("session_model", 1),
+        ("context", 2),
+    ] {
+        assert_eq!(scrubbed["by_place"][place], count, "{scrubbed}");
+    }
+    assert_eq!(files_with(&home, &[TOKEN]), [] as [std::path::PathBuf; 0]);
+    assert_eq!(home.run(&["scrub"]).ok(), "no secrets found\n");
+}
+
+/// @session_kept
+#[test]
+fn a_backup_a_restore_and_a_repair_keep_names_hints_and_sets() {
+    let home = home();
+    let daemon = home.daemon();
+    worked(&home, &daemon.http(), SESSION);
+    let meta = || home.call("get_session", &json!({ "session_id": SESSION }))["meta"].clone();
+    let before = meta();
+    assert_eq!(before["name"], format!("{WORD} rounding"));
+    let copy = home.path("copy.db");
+    home.run(&["backup", copy.to_str().unwrap()]).ok();
+    home.run(&["sessions", "delete", SESSION, "--yes"]).ok();
+    home.run(&["stop"]).ok();
+    home.run(&["restore", copy.to_str().unwrap()]).ok();
+    assert_eq!(meta(), before, "restored");
+    home.run(&["stop"]).ok();
+    // A page of another table is overwritten: the readable rows are saved.
+    let path = super::sqlite::path(&home);
+    let db = super::sqlite::open(&path);
+    let page = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let root = page("SELECT rootpage FROM sqlite_schema WHERE name = 'notices'");
+    let size = page("PRAGMA page_size");
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    drop(db);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = usize::try_from((root - 1) * size).unwrap();
+    bytes[at..at + usize::try_from(size).unwrap()].fill(0xaa);
+    std::fs::write(&path, bytes).unwrap();
+    home.run(&["doctor", "--fix"]);
+    assert_eq!(meta(), before, "repaired");
+}
+
+/// @session_bad_input
+#[test]
+fn bad_ids_and_bodies_are_invalid_on_rest_and_as_a_tool() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "startup" }));
+    let long = "x".repeat(201);
+    let ids = ["", ".", "..", "%2e%2e", "a%2Fb", "a%5Cb", "a%0Ab", "a%00b", "%ff", &long];
+    for id in ids {
+        for (method, path, body) in [
+            ("GET", "", &b""[..]),
+            ("DELETE", "", b""),
+            ("PATCH", "", br#"{"name":"x"}"#),
+            ("POST", "/observe", b"{}"),
+        ] {
+            let refused = http.send(method, &format!("/api/sessions/{id}{path}"), body);
+            let said = (refused.status, refused.json()["code"].clone());
+            assert_eq!(said, (400, json!("invalid")), "{method} {id:?}: {}", refused.text());
+            assert!(refused.json()["error"].is_string());
+        }
+    }
+    for id in ["", ".", "..", "a/b", "a\\b", "a\nb", "a\0b", &long] {
+        for op in ["get_session", "delete_session", "observe_session"] {
+            let error = http.rpc(op, &json!({ "session_id": id })).unwrap_err();
+            assert_eq!(error["code"], 40001, "{op} {id:?}: {error}");
+        }
+    }
+    let deep = format!("{{\"name\":{}1{}}}", "[".repeat(200), "]".repeat(200));
+    let bodies: [&[u8]; 8] = [
+        br#"{"name":"x"#,
+        deep.as_bytes(),
+        b"{\"name\":\"\xff\"}",
+        b"name=x",
+        b"[1]",
+        b"null",
+        br#"{"name":"x","more":1}"#,
+        br#"{"name":7}"#,
+    ];
+    let path = format!("/api/sessions/{SESSION}");
+    for body in bodies {
+        let refused = http.send("PATCH", &path, body);
+        let shown = String::from_utf8_lossy(body);
+        assert_eq!(refused.status, 400, "{shown}: {}", refused.text());
+        assert_eq!(refused.json()["code"], "invalid", "{shown}");
+    }
+    let form = http.with("Content-Type", "application/x-www-form-urlencoded");
+    assert_eq!(form.send("PATCH", &path, b"name=x").status, 415);
+    assert_eq!(daemon.http().get(&path).json()["meta"]["name"], "");
+}

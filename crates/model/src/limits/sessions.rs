@@ -34,3 +34,8 @@ pub const SESSION_ID_CHARS_SHOWN: usize = 8;
 /// Time between two attempts of a stdio server to find a daemon for its client's subscriptions, after a user stopped the
 /// last one.
 pub const PRIMARY_RETRY: Duration = Duration::from_millis(500);
+/// Sessions on a page of a viewer, unless it asks for another number, and at most.
+pub const SESSION_ROWS_DEFAULT: usize = 200;
+pub const SESSION_ROWS_MAX: usize = 1_000;
+/// Sessions that a search by characters reads at a time.
+pub const SESSIONS_MATCHED: usize = 500;

@@ -66,6 +66,7 @@ impl Op for Leak {
             })
         };
         let event = HookEvent {
+            model: None,
             stood: None,
             id: CallId([7; 16]),
             at: leaked.at,

@@ -66,10 +66,19 @@ impl World {
         World::with(Vec::new)
     }
 
-    /// A store with further operations beside those of the plugin.
+    /// A store with further operations beside those of the plugin and of sessions.
     pub(super) fn with(more: impl FnOnce() -> Vec<Operation>) -> World {
         let further = Further(Mutex::new(more()));
-        let plugins: Vec<Arc<dyn Plugin>> = vec![Arc::new(Observations), Arc::new(further)];
+        let sessions = plugin_sessions::Sessions;
+        World::of(vec![Arc::new(Observations), Arc::new(sessions), Arc::new(further)])
+    }
+
+    /// A store without the block that a resumed session begins with.
+    pub(super) fn without_resume() -> World {
+        World::of(vec![Arc::new(Observations)])
+    }
+
+    fn of(plugins: Vec<Arc<dyn Plugin>>) -> World {
         let settings = [("retention.enabled", "false"), ("observations.fold", "0s")];
         // A whole second, as answers give times in seconds.
         let now = runtime::clock::now_ms() / 1000 * 1000;
@@ -129,6 +138,7 @@ impl World {
             _ => "PostToolUse",
         };
         let event = HookEvent {
+            model: None,
             stood: None,
             id: CallId(id),
             at: self.now - ago,

@@ -17,4 +17,5 @@ CREATE TABLE IF NOT EXISTS sessions (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS sessions_by_agent ON sessions (agent);
 CREATE INDEX IF NOT EXISTS sessions_by_project ON sessions (project, last_at);
+CREATE INDEX IF NOT EXISTS sessions_by_time ON sessions (last_at);
 CREATE INDEX IF NOT EXISTS sessions_pinned ON sessions (project, last_at) WHERE pinned = 1;

@@ -66,6 +66,7 @@ fn frequent_lookups_never_scan_a_table() {
         newer_talk::TOLD_BEFORE,
         sessions::BY_NAME,
         sessions::LIST,
+        sessions::LIST_ALL,
         sessions::OF_AGENT,
     ];
     let old_sessions = desk.read(|rx| Ok(sessions::old_sessions(rx.registry())));

@@ -164,7 +164,7 @@ fn briefings_within_a_minute_are_equal_to_the_byte_as_is_the_context_of_a_hook()
 /// @briefing_nmem
 #[test]
 fn a_briefing_leaves_out_the_sessions_own_records_unless_its_host_dropped_them() {
-    let world = World::new();
+    let world = World::without_resume();
     world.prompt(S, AN_HOUR, "repair the login of the shop");
     world.edit(S, AN_HOUR, "/nowhere/web/a.rs", "Edit a.rs: login ttl");
     assert_eq!(started(&world, S, "resume"), None);
@@ -177,7 +177,7 @@ fn a_briefing_leaves_out_the_sessions_own_records_unless_its_host_dropped_them()
 /// @briefing_tells_once
 #[test]
 fn a_session_gets_each_row_once_until_its_host_drops_its_context() {
-    let world = World::new();
+    let world = World::without_resume();
     let other = ("s-2", WEB);
     world.command(S, 2 * HOUR, "make one");
     assert_eq!(rows(&started(&world, other, "startup").unwrap()), ["make one"]);

@@ -365,7 +365,7 @@ fn an_answer_given_twice_is_listed_once_after_a_compact() {
 /// @briefing_near_duplicates
 #[test]
 fn marks_that_say_nearly_the_same_are_one_row_and_are_not_told_by_a_resume() {
-    let world = World::new();
+    let world = World::without_resume();
     let mark = |text: &str| {
         world.call_from(Some(WEB), "mark", json!({ "text": text })).unwrap();
     };

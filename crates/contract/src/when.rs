@@ -10,23 +10,23 @@ use zone::{LocalTime, Zone};
 
 /// A moment as a parameter: its meaning, and the text that the caller gave.
 #[derive(Clone, Debug)]
-pub(crate) struct TimeBound {
+pub struct TimeBound {
     when: When,
     text: String,
 }
 
 impl TimeBound {
     /// The exclusive end of the time before this moment, in milliseconds.
-    pub(crate) fn before(&self, now_ms: i64) -> i64 {
+    pub fn before(&self, now_ms: i64) -> i64 {
         self.when.before(now_ms)
     }
 
     /// The last millisecond that is not after this moment.
-    pub(crate) fn after(&self, now_ms: i64) -> i64 {
+    pub fn after(&self, now_ms: i64) -> i64 {
         self.when.after(now_ms)
     }
 
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 }

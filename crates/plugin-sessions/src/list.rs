@@ -1,21 +1,35 @@
 //! `list_sessions`: the sessions that were recorded, the one that was active last first.
 
+use contract::listing;
 use contract::pretty::{notes, pretty, refusal};
-use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Pretty};
-use model::session::{Session, SessionState};
+use contract::{CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty, TimeBound};
+use model::session::SessionState;
 use model::{OpError, limits};
+use place::{About, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::sessions::{self, SessionFilter};
+use store::{Rx, sessions};
 use text::table::table;
 
-use crate::count::Count;
-use crate::examples;
-use crate::show;
-use crate::when::TimeBound;
-use place::{About, Wanted};
+use crate::rows::{SessionQuery, SessionRow};
 
 pub(crate) struct ListSessions;
+
+/// A short session as an agent's hooks report it.
+pub(crate) const A_SESSION: &[(&str, &str)] = &[
+    (
+        "hook",
+        r#"{"event":"UserPromptSubmit","at":1767261600000,"payload":{"session_id":"s-1","cwd":"/home/you/web","prompt":"Fix the login bug in the auth module"}}"#,
+    ),
+    (
+        "hook",
+        r#"{"event":"PostToolUse","at":1767261720000,"payload":{"session_id":"s-1","cwd":"/home/you/web","tool_name":"Bash","tool_use_id":"t-2","tool_input":{"command":"cargo test auth"},"tool_response":{"stdout":"test result: ok. 4 passed","stderr":""}}}"#,
+    ),
+    (
+        "hook",
+        r#"{"event":"Stop","at":1767261780000,"payload":{"session_id":"s-1","cwd":"/home/you/web"}}"#,
+    ),
+];
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,15 +37,27 @@ pub(crate) struct ListSessionsParams {
     /// Project whose sessions are listed; yours if left out, `*` for all.
     #[serde(default)]
     project: Wanted,
+    /// Characters that the name, the intent or the directory contains in this order.
+    #[serde(default)]
+    query: Option<String>,
+    /// Only those that are `active`, `idle` or `ended`.
+    #[serde(default)]
+    state: Option<SessionState>,
+    /// Only those whose turn ended since you last looked at them.
+    #[serde(default)]
+    unobserved: bool,
     /// How many sessions, from 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// Only those last active before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
+    /// Only those active before: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<TimeBound>,
-    /// Only those last active after.
+    /// Only those active after.
     #[serde(default)]
     after: Option<TimeBound>,
+    /// `next` of the page before.
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 fn default_limit() -> Count {
@@ -41,6 +67,9 @@ fn default_limit() -> Count {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListSessionsOutput {
     sessions: Vec<ListedSession>,
+    /// The cursor of the next page, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
     #[serde(flatten)]
     about: About,
 }
@@ -50,9 +79,15 @@ pub(crate) struct ListSessionsOutput {
 pub(crate) struct ListedSession {
     /// The agent's own id.
     session_id: String,
+    /// The user's name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     project: String,
     agent: String,
     state: SessionState,
+    /// Whether its turn ended since it was last seen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unobserved: bool,
     /// Seconds since 1970, UTC.
     started_at: i64,
     /// The last event.
@@ -65,9 +100,17 @@ pub(crate) struct ListedSession {
 }
 
 impl ListedSession {
-    fn new(session: Session, actions: u64) -> ListedSession {
-        let intent = session.summary.map(|summary| summary.intent);
-        ListedSession {
+    fn read(rx: &Rx<'_>, row: SessionRow) -> Result<ListedSession, OpError> {
+        let intent = row.intent().map(str::to_owned);
+        let SessionRow { session, details, .. } = row;
+        // The stored numbers are those of the last turn.
+        let actions = match session.state {
+            SessionState::Active => sessions::actions(rx, session.id)?,
+            _ => sessions::counts(rx, &session)?.iter().map(|(_, count)| count).sum(),
+        };
+        Ok(ListedSession {
+            unobserved: details.is_unobserved(),
+            name: details.label,
             session_id: session.session_id,
             project: session.project,
             agent: session.agent,
@@ -76,8 +119,8 @@ impl ListedSession {
             last_at: session.last_at.div_euclid(1000),
             ended_at: session.ended_at.map(|at| at.div_euclid(1000)),
             actions,
-            intent: intent.filter(|intent| !intent.is_empty()),
-        }
+            intent,
+        })
     }
 }
 
@@ -97,7 +140,7 @@ impl Op for ListSessions {
         },
         examples: &[Example {
             title: "The sessions of all projects",
-            before: examples::A_SESSION,
+            before: A_SESSION,
             params: r#"{"project":"*"}"#,
         }],
         ..OpInfo::BASE
@@ -109,56 +152,54 @@ impl Op for ListSessions {
         let question = cx.caller.projects(params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
-            let projects = scope.ids();
-            let filter = SessionFilter {
-                projects: projects.as_deref(),
+            let query = SessionQuery {
+                projects: scope.ids(),
+                text: params.query,
+                state: params.state,
+                unobserved: params.unobserved,
                 before: params.before.as_ref().map(|when| when.before(cx.now)),
                 after: params.after.as_ref().map(|when| when.after(cx.now)),
-                ..SessionFilter::default()
+                cursor: params.cursor,
             };
-            let limit = params.limit.within(1..=limits::SESSIONS_MAX);
-            let found = sessions::list(rx, &filter, limit)?;
-            // Count actions now: the stored summary is as old as the last turn.
-            let listed = found.into_iter().map(|session| {
-                let actions = sessions::actions(rx, session.id)?;
-                Ok(ListedSession::new(session, actions))
-            });
+            let page = query.page(rx, params.limit.within(1..=limits::SESSIONS_MAX))?;
+            let listed = page.rows.into_iter().map(|row| ListedSession::read(rx, row));
             let sessions = listed.collect::<Result<_, OpError>>()?;
-            Ok(ListSessionsOutput { sessions, about: scope.about(cx.now) })
+            Ok(ListSessionsOutput { sessions, next: page.next, about: scope.about(cx.now) })
         })
     }
 }
 
 impl Pretty for ListSessions {
     fn pretty(params: &ListSessionsParams, output: &ListSessionsOutput, width: usize) -> String {
-        let ListSessionsOutput { sessions, about } = output;
+        let ListSessionsOutput { sessions, about, .. } = output;
         if sessions.is_empty() {
-            let times = show::times_given(params.after.as_ref(), params.before.as_ref());
+            let times = listing::times_given(params.after.as_ref(), params.before.as_ref());
             let what = format!("No session was active{times}");
-            return show::nothing(&what, &params.project, about);
+            return listing::nothing(&what, &params.project, about);
         }
         let header = ["session", "date", "last", "state", "project", "actions", "intent"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
-        let ids = show::session_ids(sessions.iter().map(|session| session.session_id.as_str()));
+        let ids = listing::session_ids(sessions.iter().map(|session| session.session_id.as_str()));
         rows.extend(sessions.iter().zip(ids).map(|(session, id)| {
+            let told = session.name.as_deref().or(session.intent.as_deref());
             vec![
                 id,
                 zone::shown(session.last_at),
-                show::age(session.last_at, about.answered_at),
+                listing::age(session.last_at, about.answered_at),
                 session.state.word().to_owned(),
-                show::line(&session.project),
+                listing::line(&session.project),
                 session.actions.to_string(),
-                session.intent.as_deref().map(show::line).unwrap_or_default(),
+                told.map(listing::line).unwrap_or_default(),
             ]
         }));
         table(&rows, &["date", "actions", "state"], width)
     }
 
     fn notes(params: &ListSessionsParams, output: &ListSessionsOutput) -> Vec<String> {
-        show::list_notes(output.sessions.len(), "session", params.limit, limits::SESSIONS_MAX)
+        listing::list_notes(output.sessions.len(), "session", params.limit, limits::SESSIONS_MAX)
     }
 
     fn refusal(params: &ListSessionsParams, now_ms: i64) -> Option<OpError> {
-        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
+        listing::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
     }
 }

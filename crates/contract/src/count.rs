@@ -10,19 +10,19 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Any whole number. One below zero counts as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Count(usize);
+pub struct Count(usize);
 
 impl Count {
-    pub(crate) const fn new(count: usize) -> Count {
+    pub const fn new(count: usize) -> Count {
         Count(count)
     }
 
-    pub(crate) fn get(self) -> usize {
+    pub fn get(self) -> usize {
         self.0
     }
 
     /// The number within these bounds that is nearest.
-    pub(crate) fn within(self, bounds: RangeInclusive<usize>) -> usize {
+    pub fn within(self, bounds: RangeInclusive<usize>) -> usize {
         self.0.max(*bounds.start()).min(*bounds.end())
     }
 }

@@ -1,0 +1,76 @@
+//! Lists in text for people: lines, ages, short ids, and notes about limits and times.
+
+use model::time::ago;
+use model::{OpError, limits};
+use place::{About, Wanted};
+
+use crate::count::Count;
+use crate::when::TimeBound;
+
+/// The age of a Unix timestamp relative to `now`, as text.
+pub fn age(timestamp: i64, now: i64) -> String {
+    ago(timestamp.saturating_mul(1000), now.saturating_mul(1000))
+}
+
+/// Recalled text as one line that cannot pretend to be another.
+pub fn line(text: &str) -> String {
+    text::one_line(text, limits::SHOWN_LINE_CHARS_MAX)
+}
+
+/// The ids of sessions as tables show them: prefixes that tell them apart and that every command accepts.
+pub fn session_ids<'s>(ids: impl Iterator<Item = &'s str>) -> Vec<String> {
+    let ids: Vec<&str> = ids.collect();
+    let short = text::table::short_ids(&ids, limits::SESSION_ID_CHARS_SHOWN);
+    short.into_iter().map(line).collect()
+}
+
+/// Says that a limit out of its range was changed.
+pub fn limit_note(limit: Count, max: usize) -> Option<String> {
+    match limit.get() {
+        0 => Some("the smallest --limit is 1".to_owned()),
+        limit if limit > max => Some(format!("--limit {limit} was reduced to {max}, the maximum")),
+        _ => None,
+    }
+}
+
+/// Notes about a list that ends at its limit: how many items it has, and whether older ones may be missing.
+pub fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<String> {
+    let is_cut = count > 0 && count == limit.within(1..=max);
+    let older = if is_cut { "; --before shows older ones" } else { "" };
+    let counted = (count > 0).then(|| format!("{}{older}", text::counted(count, noun)));
+    counted.into_iter().chain(limit_note(limit, max)).collect()
+}
+
+/// Refuses a time that ends before it begins.
+pub fn empty_time(
+    after: Option<&TimeBound>,
+    before: Option<&TimeBound>,
+    now_ms: i64,
+) -> Option<OpError> {
+    let (after, before) = (after?, before?);
+    (after.before(now_ms) > before.before(now_ms)).then(|| {
+        let (from, to) = (line(after.text()), line(before.text()));
+        OpError::invalid("after", format!("--after {from} is later than --before {to}"))
+            .hint("No record can match. Exchange the two, or leave one out.")
+    })
+}
+
+/// The bounds in time that were given, as a phrase to append: ` after yesterday`.
+pub fn times_given(after: Option<&TimeBound>, before: Option<&TimeBound>) -> String {
+    let given = |(name, bound): (&str, Option<&TimeBound>)| {
+        bound.map(|bound| format!(" {name} {}", line(bound.text()))).unwrap_or_default()
+    };
+    [("after", after), ("before", before)].map(given).concat()
+}
+
+/// A message that nothing was found, in which project, and how to search all of them.
+pub fn nothing(what: &str, wanted: &Wanted, about: &About) -> String {
+    match &about.project {
+        Some(project) if *wanted == Wanted::Here => format!(
+            "{what} in {}, where you stand. `--project '*'` looks in all projects.",
+            line(project)
+        ),
+        Some(project) => format!("{what} in {}.", line(project)),
+        None => format!("{what}."),
+    }
+}
