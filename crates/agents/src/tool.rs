@@ -205,10 +205,14 @@ impl<'a> Call<'a> {
         draft
     }
 
-    /// Whether one of our own MCP tools is called.
+    /// Whether one of our own MCP tools is called, or a command line that only reads our records.
     pub(crate) fn is_ours(&self) -> bool {
         let is_server = |name: &str| name == OUR_SERVER || name.ends_with(OUR_PLUGIN_SERVER);
-        self.tool == Tool::Mcp && is_server(self.server_and_tool().0)
+        match self.tool {
+            Tool::Mcp => is_server(self.server_and_tool().0),
+            Tool::Shell => run::only_reads_records(self),
+            _ => false,
+        }
     }
 
     /// The server of an MCP tool and the tool's name there. An unknown part is empty.

@@ -15,9 +15,49 @@ use crate::wire::Text;
 /// The beginning of a patch that is passed to a command instead of a tool.
 const PATCH: &str = "*** Begin Patch";
 
-pub(super) fn of(call: &Call<'_>) -> Draft {
+/// Our program, its commands that only show records, and programs that shorten their output.
+const OUR_PROGRAM: &str = "rekindle";
+const READS_RECORDS: &[&str] = &[
+    "search",
+    "recent",
+    "show",
+    "timeline",
+    "trace",
+    "sessions",
+    "summaries",
+    "similar",
+    "history",
+    "briefing",
+    "today",
+    "stats",
+    "get",
+];
+const SHORTENS: &[&str] = &["cd", "head", "tail", "cat", "grep", "jq", "less", "wc"];
+
+/// Whether a command line does nothing but show our records, which are stored already.
+pub(super) fn only_reads_records(call: &Call<'_>) -> bool {
+    let line = line_of(call);
+    // Most lines do not name the program, and need not be parsed.
+    if !line.contains(OUR_PROGRAM) {
+        return false;
+    }
+    let commands = shell::commands(&line);
+    let is_ours = |command: &Simple| command.program == OUR_PROGRAM;
+    let reads = |command: &Simple| {
+        is_ours(command) && command.words().next().is_some_and(|word| READS_RECORDS.contains(&word))
+    };
+    commands.iter().any(is_ours)
+        && commands.iter().all(|one| reads(one) || SHORTENS.contains(&one.program.as_str()))
+}
+
+/// The command line of a call; empty if there is none.
+fn line_of<'a>(call: &Call<'a>) -> Cow<'a, str> {
     let line = ["command", "cmd"].iter().find_map(|member| line(call.input.value(member)?));
-    let line = line.or_else(|| self::line(call.bare?)).unwrap_or_default();
+    line.or_else(|| self::line(call.bare?)).unwrap_or_default()
+}
+
+pub(super) fn of(call: &Call<'_>) -> Draft {
+    let line = line_of(call);
     if line.is_empty() {
         return call.plain(ObsType::Command, &[]);
     }

@@ -1,5 +1,6 @@
 //! The stored observation of each kind of tool, with every agent's name for it.
 
+use model::hook::Happening;
 use model::observation::ObsType;
 use serde_json::{Value, json};
 
@@ -273,4 +274,21 @@ fn commits_and_pushes_carry_what_git_said_wherever_it_stands() {
     let failed = json!({"stdout": output, "exit_code": 1});
     let tool = used("claude-code", "PostToolUse", "Bash", commit, failed);
     assert_eq!((tool.obs_type, tool.metadata.get("branch")), (ObsType::CommandError, None));
+}
+
+/// @own_tools_are_not_recorded
+#[test]
+fn a_command_line_that_only_shows_our_records_is_not_recorded() {
+    for (line, is_recorded) in [
+        ("rekindle search why did the export fail", false),
+        ("cd /srv/shop && rekindle recent --limit 5 2>&1 | head -20", false),
+        ("rekindle search export && make export", true),
+        ("rekindle mark 'amounts are cents'", true),
+        ("grep -rn rekindle docs", true),
+    ] {
+        let members = json!({"tool_name": "Bash", "tool_input": {"command": line},
+            "tool_response": {"stdout": "#7 export", "stderr": ""}});
+        let event = extract("claude-code", &payload("PostToolUse", members)).unwrap();
+        assert_eq!(matches!(event.what, Happening::ToolUsed(_)), is_recorded, "{line}");
+    }
 }
