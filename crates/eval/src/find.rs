@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::{OpError, limits};
-use store::search::{self, Filter, Order, Recipe, Wanted};
+use store::search::{self, Filter, Hit, Order, Recipe, Wanted};
 use text::query;
 
 use crate::corpus::EvalQuestion;
@@ -96,7 +96,8 @@ pub(crate) fn is_silent(
     let wanted = Wanted::of(Order::Best, limits::EVAL_HITS);
     let silent = indexed.store.read(|rx| {
         let found = search::hits_by(recipe, rx, &query, &filter, wanted)?;
-        Ok(found.hits.is_empty() || !found.is_answered(rx, &query, &found.hits)?)
+        let terms = |hit: &Hit| found.terms_of(rx, hit.id);
+        Ok(found.hits.is_empty() || !found.is_answered(&query, &found.hits, terms)?)
     })?;
     Ok(Some(silent))
 }

@@ -60,6 +60,21 @@ impl RecordsRead {
         self.records.get(&id)?.as_ref()
     }
 
+    /// The terms of the query by which a hit is found. The index has less of a summary than its record.
+    pub(crate) fn terms_of_hit(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: &Hits,
+        hit: &Hit,
+    ) -> Result<TermSet, OpError> {
+        let kind = hit.kind.obs_type();
+        if hit.kind != kind || kind == ObsType::SessionSummary {
+            return hits.terms_of(rx, hit.id);
+        }
+        self.read_hit(rx, *hit)?;
+        self.terms(rx, hits, hit.id)
+    }
+
     /// The terms of the query by which a record is found.
     pub(crate) fn terms(&mut self, rx: &Rx<'_>, hits: &Hits, id: i64) -> Result<TermSet, OpError> {
         if let Some(known) = self.terms.get(&id) {

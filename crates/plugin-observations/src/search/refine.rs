@@ -183,6 +183,13 @@ impl Window<'_, '_> {
     ) -> Result<(), OpError> {
         let ids = self.first.iter().map(|one| one.hit.id);
         let pairs: Vec<(i64, i64)> = ids.filter_map(|old| Some((old, replaced.of(old)?))).collect();
+        let mut newest: HashMap<i64, (i64, i64)> = HashMap::new();
+        for one in &self.first {
+            if let Some(new) = replaced.of(one.hit.id) {
+                let known = newest.entry(new).or_insert((one.hit.at, one.hit.id));
+                *known = (*known).max((one.hit.at, one.hit.id));
+            }
+        }
         let mut answers: HashMap<i64, i64> = HashMap::new();
         for (_, new) in &pairs {
             if !answers.contains_key(new) {
@@ -203,7 +210,9 @@ impl Window<'_, '_> {
                     self.note(place, Note::Answers(new));
                 }
             }
-            for (id, note) in [(old, Note::ReplacedBy(new)), (new, Note::Replaces(old))] {
+            // As in the briefing, it names the newest record that it replaces.
+            let newest = newest.get(&new).map_or(old, |(_, id)| *id);
+            for (id, note) in [(old, Note::ReplacedBy(new)), (new, Note::Replaces(newest))] {
                 if let Some(place) = self.place(id) {
                     self.note(place, note);
                 }

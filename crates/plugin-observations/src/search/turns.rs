@@ -123,7 +123,13 @@ fn wanted_kinds(question: &str) -> Vec<ObsType> {
     let named = WANTED
         .iter()
         .filter(|(words, _)| words.iter().any(|word| line.contains(&format!(" {word} "))));
-    named.flat_map(|(_, kinds)| kinds.iter().copied()).collect()
+    let mut kinds: Vec<ObsType> = named.flat_map(|(_, kinds)| kinds.iter().copied()).collect();
+    // A commit that failed is the record of an error; its fix is not.
+    let wants = |kind: ObsType| kinds.contains(&kind);
+    if wants(ObsType::CommandError) && wants(ObsType::GitCommit) && !wants(ObsType::FileEdit) {
+        kinds.retain(|kind| !matches!(kind, ObsType::GitCommit | ObsType::Answer));
+    }
+    kinds
 }
 
 /// How much a record says, by its kind, its text and the share of the question's words in it, against the others of
@@ -522,6 +528,8 @@ mod tests {
         assert_eq!(wanted_kinds("which error did the build print"), [ObsType::CommandError]);
         assert_eq!(wanted_kinds("ValueError: Table schema does not match"), FIXES);
         assert_eq!(wanted_kinds("a.ts(9,2): error TS2345: not assignable"), FIXES);
+        assert_eq!(wanted_kinds("why did the commit fail"), [ObsType::CommandError]);
+        assert!(wanted_kinds("the test fails, what was the fix").contains(&ObsType::GitCommit));
         assert!(wanted_kinds("committed batch size").is_empty());
     }
 }

@@ -152,6 +152,11 @@ impl<'t> Said<'t> {
                 && self.is_in_order_of(other))
     }
 
+    /// The parts of the text between white space.
+    pub(super) fn words_as_written(&self) -> impl Iterator<Item = &str> {
+        self.text.split_whitespace()
+    }
+
     fn may_overlap(&self, other: &Said<'_>) -> bool {
         let (own, others) = (self.rough(), other.rough());
         own.is_empty() || shared_hashes(own, others) >= ROUGH_OVERLAP

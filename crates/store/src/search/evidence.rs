@@ -119,13 +119,19 @@ impl Evidence {
 
 impl Hits {
     /// Whether one of the first hits is a likely answer to the query. This is always so for a name, a path,
-    /// operators and single words, which list only documents that contain them.
-    pub fn is_answered(&self, rx: &Rx<'_>, query: &Query, first: &[Hit]) -> Result<bool, OpError> {
+    /// operators and single words, which list only documents that contain them. `terms` returns the terms of the query that
+    /// a record is found by.
+    pub fn is_answered(
+        &self,
+        query: &Query,
+        first: &[Hit],
+        mut terms: impl FnMut(&Hit) -> Result<TermSet, OpError>,
+    ) -> Result<bool, OpError> {
         if query.form != Form::AnyTerm || query.exact().is_some() || !asks_for_meaning(query) {
             return Ok(true);
         }
         for hit in first.iter().take(limits::EVIDENCE_HITS) {
-            if self.is_supported(rx, hit)? {
+            if self.is_supported_by(hit, &mut terms)? {
                 return Ok(true);
             }
         }
@@ -140,6 +146,14 @@ impl Hits {
 
     /// Whether a hit has enough of the words and is near enough in meaning.
     pub fn is_supported(&self, rx: &Rx<'_>, hit: &Hit) -> Result<bool, OpError> {
+        self.is_supported_by(hit, |hit| self.terms_of(rx, hit.id))
+    }
+
+    fn is_supported_by(
+        &self,
+        hit: &Hit,
+        terms: impl FnOnce(&Hit) -> Result<TermSet, OpError>,
+    ) -> Result<bool, OpError> {
         // Where no word of the query was found, hits have words that begin alike.
         if self.query.form != Form::AnyTerm {
             return Ok(false);
@@ -148,7 +162,7 @@ impl Hits {
         if hit.exact || self.evidence.weights.is_empty() {
             return Ok(true);
         }
-        Ok(self.evidence.is_enough(self.terms_of(rx, hit.id)?, hit.meaning))
+        Ok(self.evidence.is_enough(terms(hit)?, hit.meaning))
     }
 }
 

@@ -38,8 +38,14 @@ impl TextsRead {
         Ok(())
     }
 
-    fn repeat(&self, a: i64, b: i64) -> bool {
-        self.0.get(&a).zip(self.0.get(&b)).is_some_and(|(a, b)| a.repeats(b))
+    /// Whether two texts say the same. A command line has to be equal but for white space: another argument is another
+    /// command.
+    fn repeat(&self, a: i64, b: i64, kind: ObsType) -> bool {
+        let is_command = matches!(kind, ObsType::Command | ObsType::GitPush | ObsType::Github);
+        self.0.get(&a).zip(self.0.get(&b)).is_some_and(|(a, b)| match is_command {
+            true => a.words_as_written().eq(b.words_as_written()),
+            false => a.repeats(b),
+        })
     }
 }
 
@@ -69,7 +75,7 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit], texts: &mut TextsRead) -> Result<Ve
                     let is_commit = hit.kind == ObsType::GitCommit;
                     texts.read(rx, other.id, is_commit)?;
                     texts.read(rx, hit.id, is_commit)?;
-                    Ok(texts.repeat(other.id, hit.id))
+                    Ok(texts.repeat(other.id, hit.id, hit.kind.obs_type()))
                 })?
             {
                 same = Some(*leader);

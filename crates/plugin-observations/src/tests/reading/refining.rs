@@ -50,6 +50,40 @@ fn equal_and_nearly_equal_texts_are_one_hit_with_a_count_and_the_newest_id() {
     assert_eq!(world.found(all).len(), 6, "every record on request");
 }
 
+/// @search_folds
+#[test]
+fn long_command_lines_with_another_argument_are_different_hits() {
+    let world = World::new();
+    for (day, name) in [(3, "orders"), (2, "refunds"), (1, "invoices")] {
+        let line = format!(
+            "docker compose run --rm --no-deps -e RAILS_ENV=test -e TZ=UTC web bundle exec rspec --format \
+             progress --fail-fast --seed 42 spec/models/{name}_spec.rb"
+        );
+        world.command((&format!("s-{day}"), WEB), day * DAY, &line);
+    }
+    let found = world.ask("search", json!({ "query": "docker compose run rspec models" }));
+    assert_eq!(found["results"].as_array().unwrap().len(), 3, "{found}");
+}
+
+/// @search_answers_first
+#[test]
+fn a_question_about_a_failed_commit_has_its_error_before_the_commits_that_were_made() {
+    let world = World::new();
+    for day in 2..9 {
+        let at = (&*format!("s-{day}"), WEB);
+        world.prompt(at, day * DAY, &format!("Commit step {day} of the import"));
+        world.commit(at, day * DAY - HOUR, &format!("1a2b3c{day}"), &format!("import: step {day}"));
+        answer(&world, at, day * DAY - 2 * HOUR, &format!("The commit of step {day} is made."));
+    }
+    let at = ("s-1", WEB);
+    world.prompt(at, DAY, "Commit the last step of the import");
+    let metadata = json!({ "failed": true, "error": "lint: 3 problems in src/import.py" });
+    let line = "git commit -m 'import: last step'";
+    world.used(at, DAY - HOUR, (ObsType::CommandError, None), line, metadata);
+    let found = world.ask("search", json!({ "query": "why did the commit fail" }));
+    assert!(place(&found, line) < 3, "{found}");
+}
+
 /// @search_newer_decision
 #[test]
 fn a_decision_ranks_before_the_one_it_replaces_and_both_say_so() {

@@ -208,6 +208,20 @@ fn a_line_joins_a_prompt_with_its_own_answer_and_the_newest_session_is_first() {
     );
 }
 
+/// @briefing_sessions
+#[test]
+fn a_question_is_shown_with_its_own_answer_and_not_with_that_of_a_later_prompt() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "why does the nightly export time out?");
+    world.answer(S, 9 * HOUR - MINUTE, "An index of the orders is missing.");
+    world.prompt(S, 8 * HOUR, "put it back please");
+    world.edit(S, 8 * HOUR - MINUTE, "/nowhere/web/0057.sql", "Edit 0057.sql: create index");
+    world.answer(S, 8 * HOUR - 2 * MINUTE, "The index is back in migration 0057.");
+    let rows = told(&world, "Recent sessions");
+    let own = "\"why does the nightly export time out?\" → \"An index of the orders is missing.\"";
+    assert!(rows.iter().any(|row| row.starts_with(own)), "{rows:?}");
+}
+
 /// @briefing_decisions
 #[test]
 fn a_decision_that_search_marks_as_replaced_is_not_listed() {
