@@ -32,10 +32,10 @@ pub(crate) struct BumpHintParams {
     component: String,
     /// For example `build`.
     key: String,
-    /// How many uses to add.
+    /// Uses to add.
     #[serde(default = "one")]
     delta: u64,
-    /// The hint with exactly this scope; `{}` is the one without a scope.
+    /// Exactly this scope; `{}` for none.
     #[serde(default, deserialize_with = "model::object::optional")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     scope: Option<HintScope>,

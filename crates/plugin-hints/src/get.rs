@@ -30,7 +30,7 @@ pub(crate) struct GetHintParams {
     component: String,
     /// For example `build`.
     key: String,
-    /// Your situation; the surface fills in missing members.
+    /// Your situation, if it is not this one.
     #[serde(default, deserialize_with = "model::object::optional")]
     context: Option<Situation>,
     /// The values of a template's names.
@@ -52,8 +52,7 @@ impl Op for GetHint {
     const INFO: OpInfo = OpInfo {
         name: "get_hint",
         summary: "Fetch the fact under a component and a key",
-        doc: "Call it before you build, test or run a component: it has the command, folder or toggle \
-              that was learned earlier.",
+        doc: "Call it before you build, test or run a component, for the command, folder or toggle learned earlier.",
         toolset: "hints",
         brief: None,
         core: true,

@@ -24,22 +24,22 @@ pub(crate) struct QueryHints {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueryHintsParams {
-    /// Only hints of this component.
+    /// Only of this component.
     #[serde(default)]
     component: Option<String>,
-    /// Only hints with one of these keys.
+    /// Any of these keys.
     #[serde(default)]
     keys: Vec<String>,
-    /// Only hints with one of these tags.
+    /// Any of these tags.
     #[serde(default)]
     tags: Vec<String>,
-    /// Only hints whose value or key matches.
+    /// Matches a value or key.
     #[serde(default)]
     regex: Option<String>,
-    /// Your situation; the surface fills in missing members.
+    /// Your situation, if it is not this one.
     #[serde(default, deserialize_with = "model::object::optional")]
     context: Option<Situation>,
-    /// How many hints to return, from 1 to 1,000.
+    /// From 1 to 1,000.
     #[serde(default = "default_limit")]
     limit: usize,
 }
@@ -69,8 +69,7 @@ impl Op for QueryHints {
     const INFO: OpInfo = OpInfo {
         name: "query_hints",
         summary: "Search facts by component, keys, tags or a regex",
-        doc: "Call it when a command failed or you do not know the key. All filters must fit; of \
-              several keys or tags any will do.",
+        doc: "Call it when a command failed or you do not know the key. All filters must fit.",
         toolset: "hints",
         brief: None,
         core: true,

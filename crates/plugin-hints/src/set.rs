@@ -30,17 +30,17 @@ pub(crate) struct SetHint {
 pub(crate) struct SetHintParams {
     /// Service, module or folder, for example `http-proxy`.
     component: String,
-    /// The topic of the fact, for example `build`.
+    /// For example `build`.
     key: String,
-    /// The fact: a string, or an object whose `type` is command, path, template or json.
+    /// A string, or an object whose `type` is command, path, template or json.
     value: Value,
-    /// Hints of one key may differ in scope. Left out, it stays as it is; `{}` clears it.
+    /// Left out, it stays as it is; `{}` clears it.
     #[serde(default, deserialize_with = "model::object::optional")]
     meta: Option<HintMeta>,
-    /// Change it only if this is its version; 0 means it must not exist yet.
+    /// Only if this is its version; 0: it must not exist.
     #[serde(default)]
     if_match_version: Option<u64>,
-    /// Store a credential, marked as secret, if hints.agents_may_store_secrets allows it.
+    /// Store a credential, if hints.agents_may_store_secrets allows it.
     #[serde(default)]
     allow_secret: bool,
     /// A user typed it on our command line. Not in the schema: no other surface sends it.
@@ -61,9 +61,7 @@ impl Op for SetHint {
     const INFO: OpInfo = OpInfo {
         name: "set_hint",
         summary: "Store a small fact under a component and a key",
-        doc: "Use it when you learned the exact command, directory, toggle or template that is easy \
-              to forget. `meta.ttl` says how long it lives (`session`, `forever` or a duration such as \
-              `PT2H`), `meta.scope` where it holds (cwd_glob, repo, branch, os, env_required, env_match).",
+        doc: "Use it for an exact command, directory or toggle that is easy to forget. `meta.ttl`: `session`, `forever` or a duration such as `PT2H`; `meta.scope`: cwd_glob, repo, branch, os, env_required, env_match.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "hints",
         brief: None,

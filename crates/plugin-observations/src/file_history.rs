@@ -23,21 +23,21 @@ pub(crate) struct FileHistory;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileHistoryParams {
-    /// Path of the file, or the end of it.
+    /// The path or its end.
     file_path: String,
-    /// Project whose sessions count; yours if left out, `*` for all.
+    /// Yours if left out; `*` for all.
     #[serde(default)]
     project: Wanted,
-    /// Only what happened before, as in search.
+    /// As in search.
     #[serde(default)]
     before: Option<TimeBound>,
-    /// Only what happened after.
+    /// As in search.
     #[serde(default)]
     after: Option<TimeBound>,
     /// Leave out reads of the file.
     #[serde(default)]
     interventions_only: bool,
-    /// How many touches, from 1 to 50.
+    /// Touches, from 1 to 50.
     #[serde(default = "default_limit")]
     limit: Count,
 }

@@ -26,7 +26,7 @@ pub(crate) const LISTED_RECORDS: Listed = Listed {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetObservationsParams {
-    /// Ids of records, from 1 to 50 of them.
+    /// From 1 to 50.
     #[serde(deserialize_with = "record_id::many")]
     ids: Vec<i64>,
 }
@@ -43,8 +43,7 @@ impl Op for GetObservations {
     const INFO: OpInfo = OpInfo {
         name: "get_observations",
         summary: "Fetch whole records by id",
-        doc: "Call it with the ids that search, timeline or a briefing gave you, once you know which \
-              of them matter.",
+        doc: "For ids that search, timeline or a briefing gave you.",
         toolset: "memory",
         core: true,
         upfront: true,

@@ -21,9 +21,9 @@ pub(crate) struct Mark;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MarkParams {
-    /// The sentence, up to 2000 characters.
+    /// Up to 2000 characters.
     text: String,
-    /// Project it belongs to; that of your session, or where you stand, if left out.
+    /// That of your session if left out.
     #[serde(default)]
     project: Wanted,
 }
@@ -41,7 +41,7 @@ impl Op for Mark {
     const INFO: OpInfo = OpInfo {
         name: "mark",
         summary: "Keep a sentence among the records",
-        doc: "For what no event says: a decision, a lesson, a place to come back to. A secret is refused.",
+        doc: "For what no event says: a decision, a lesson, a place to come back to.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "memory",
         core: true,

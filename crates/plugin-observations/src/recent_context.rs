@@ -23,16 +23,16 @@ pub(crate) struct RecentContext;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecentContextParams {
-    /// Project whose records lead; yours if left out, `*` for none.
+    /// Whose records lead: yours if left out, `*` for none.
     #[serde(default)]
     project: Wanted,
-    /// How many observations, from 1 to 100.
+    /// From 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// Only what happened before, as in search.
+    /// As in search.
     #[serde(default)]
     before: Option<TimeBound>,
-    /// Only what happened after.
+    /// As in search.
     #[serde(default)]
     after: Option<TimeBound>,
 }
@@ -62,8 +62,7 @@ impl Op for RecentContext {
     const INFO: OpInfo = OpInfo {
         name: "recent_context",
         summary: "Show what was done lately",
-        doc: "Call it when you begin or lost the thread: edits and commands of your project lead, \
-              other projects follow under their own names.",
+        doc: "Call it when you begin or lost the thread. Your project leads, others follow.",
         toolset: "memory",
         core: true,
         cli: CliShape { pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },

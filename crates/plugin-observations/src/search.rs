@@ -40,45 +40,45 @@ pub(crate) struct Search;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchParams {
-    /// A question or words; `AND`, `OR`, `NOT`, `NEAR()`, `"phrase"` and `prefix*` are understood.
+    /// A question or words; `AND OR NOT NEAR() "phrase" prefix*` work.
     query: String,
-    /// Project to look in; yours if left out, `*` for all.
+    /// Yours if left out; `*` for all.
     #[serde(default)]
     project: Wanted,
-    /// Only records of this type.
+    /// Only this type.
     #[serde(default)]
     obs_type: Option<RecordType>,
-    /// Only records of this session.
+    /// Only this session.
     #[serde(default)]
     session_id: Option<String>,
-    /// Only records about this file, by its path or the end of it.
+    /// Only about this file; the end of its path is enough.
     #[serde(default)]
     file_path: Option<String>,
-    /// Only of this agent, for example `claude-code`.
+    /// For example `claude-code`.
     #[serde(default)]
     agent: Option<String>,
-    /// Only what failed, or only what did not.
+    /// Only failures, or none.
     #[serde(default)]
     failed: Option<bool>,
-    /// Only before this: a date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
+    /// A date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<TimeBound>,
-    /// Only after this.
+    /// As `before`.
     #[serde(default)]
     after: Option<TimeBound>,
-    /// How many hits, from 1 to 100.
+    /// From 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// How many hits to leave out first.
+    /// Hits to skip.
     #[serde(default)]
     offset: Count,
     /// Sort order.
     #[serde(default, alias = "orderBy")]
     order_by: OrderBy,
-    /// Whether equal texts are one hit and weak hits of one session give way to others.
+    /// Fold equal texts, and limit weak hits of one session.
     #[serde(default = "yes")]
     diverse: bool,
-    /// Say of each hit why it is there and what its score is made of.
+    /// Give reasons and scores.
     #[serde(default)]
     explain: bool,
     /// Which part of a text is shown. Not in the schema: only the name `nmem` asks for another one.
@@ -214,9 +214,7 @@ impl Op for Search {
     const INFO: OpInfo = OpInfo {
         name: "search",
         summary: "Search what agents did, said and ran into",
-        doc: "Call it before you solve something anew: prompts, answers, edits, commands, commits, \
-              errors and summaries of earlier sessions are in it. Ask in plain words; read the whole records \
-              with get_observations.",
+        doc: "Prompts, answers, edits, commands, commits, errors. Call it before you solve something anew. Ask in plain words; get_observations has whole records.",
         toolset: "memory",
         core: true,
         upfront: true,

@@ -24,12 +24,12 @@ pub(crate) struct SessionTrace;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionTraceParams {
-    /// The agent's own id of the session.
+    /// As a hit has it.
     session_id: String,
-    /// Only what happened before, as in search.
+    /// As in search.
     #[serde(default)]
     before: Option<TimeBound>,
-    /// Only what happened after.
+    /// As in search.
     #[serde(default)]
     after: Option<TimeBound>,
 }
@@ -88,7 +88,7 @@ impl Op for SessionTrace {
     const INFO: OpInfo = OpInfo {
         name: "session_trace",
         summary: "Follow a session: its prompts and what each caused",
-        doc: "Call it with the session_id of a hit to learn how a piece of work went.",
+        doc: "Call it with the session_id of a hit.",
         toolset: "memory",
         core: true,
         cli: CliShape {

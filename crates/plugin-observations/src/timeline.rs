@@ -21,10 +21,10 @@ pub(crate) struct TimelineParams {
     /// Id of the record in the middle.
     #[serde(deserialize_with = "record_id::one")]
     anchor: i64,
-    /// How many records before it, at most 50.
+    /// Records before it, at most 50.
     #[serde(default = "default_side")]
     before: Count,
-    /// How many records after it, at most 50.
+    /// Records after it, at most 50.
     #[serde(default = "default_side")]
     after: Count,
 }
@@ -50,7 +50,7 @@ impl Op for Timeline {
     const INFO: OpInfo = OpInfo {
         name: "timeline",
         summary: "Show what happened around a record in its session",
-        doc: "Call it on a search hit to see what led to it and what came of it.",
+        doc: "Call it on a search hit to see what led to it.",
         toolset: "memory",
         core: true,
         cli: CliShape {

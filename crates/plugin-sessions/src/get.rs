@@ -19,7 +19,7 @@ pub(crate) struct GetContextParams {
     /// Only this set.
     #[serde(default, rename = "setName")]
     set_name: Option<String>,
-    /// The session; yours if left out.
+    /// Yours if left out.
     #[serde(default)]
     session_id: Option<String>,
 }
@@ -37,8 +37,9 @@ impl Op for GetRelevantContext {
     const INFO: OpInfo = OpInfo {
         name: "get_relevant_context",
         summary: "Show what a session declared to matter",
-        doc: "Call it when you go on with a session, to know its files, endpoints and ports.",
+        doc: "Call it when you go on with a session.",
         toolset: "sessions",
+        core: true,
         brief: None,
         text: Some(|_, output| as_text(&output["context"])),
         cli: CliShape {

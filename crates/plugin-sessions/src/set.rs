@@ -23,15 +23,15 @@ pub(crate) struct SetRelevantContext;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetContextParams {
-    /// `files`, `endpoints`, `ports`, `applet` or a name of your own.
+    /// `files`, `endpoints`, `ports`, `applet` or your own.
     #[serde(rename = "setName")]
     set_name: String,
-    /// Up to 10 items: paths of files, addresses, ports. None clear the set.
+    /// Up to 10; none clear the set.
     items: Vec<String>,
-    /// `replace` the set, or `merge` the items into it.
+    /// Replace the set, or add to it.
     #[serde(default)]
     mode: ContextMode,
-    /// The session; yours if left out.
+    /// Yours if left out.
     #[serde(default)]
     session_id: Option<String>,
 }
@@ -54,10 +54,11 @@ impl Op for SetRelevantContext {
     const INFO: OpInfo = OpInfo {
         name: "set_relevant_context",
         summary: "Declare the files, endpoints or ports that matter to this session",
-        doc: "A resumed session gets them back, and viewers show them. Call it when something becomes central to the \
-              task, and before you finish. A set has up to 10 items, a session up to 50.",
+        doc: "Call it when one becomes central, and before you finish: a resumed session gets them back.",
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "sessions",
+        core: true,
+        upfront: true,
         brief: None,
         text: Some(|_, output| output["message"].as_str().unwrap_or_default().to_owned()),
         cli: CliShape {

@@ -410,7 +410,7 @@ fn every_connected_agent_lists_the_core_tools_within_their_budget() {
     let core = costs["toolsets"].as_array().unwrap().iter().find(|set| set["name"] == "core");
     assert_eq!(core.unwrap()["tools"], tools.as_array().unwrap().len());
     for tool in tools.as_array_mut().unwrap() {
-        // Only Claude Code reads it, to load three tools at once and the others when they are searched for.
+        // Only Claude Code reads it, to load four tools at once and the others when they are searched for.
         tool.as_object_mut().unwrap().remove("_meta");
     }
     let tokens = tools.to_string().chars().count() / 4;

@@ -124,17 +124,19 @@ fn the_list_of_tools_is_the_same_bytes_every_time_and_in_order() {
 }
 
 /// The tools that are listed by default.
-const CORE: [&str; 11] = [
+const CORE: [&str; 13] = [
     "bump_hint",
     "file_history",
     "get_hint",
     "get_observations",
+    "get_relevant_context",
     "mark",
     "query_hints",
     "recent_context",
     "search",
     "session_trace",
     "set_hint",
+    "set_relevant_context",
     "timeline",
 ];
 
