@@ -1,6 +1,7 @@
 //! The claims about every agent: one command connects it, it gets our text, its events arrive, our tools answer, the
 //! next session has the memory of the last one, and nothing is left after disconnecting.
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -66,6 +67,9 @@ impl Proof<'_> {
             step("hints", &|| self.told_hints(&received));
             step("MCP tools", &|| tools_answer(&received));
             step("a red test in a pipe", &|| remembered::red_run(&self.stage));
+            if let Some(arguments) = self.agent.resumed {
+                step("a resumed session", &|| self.resumed(arguments));
+            }
             if let Some(arguments) = self.agent.compact {
                 step("after compaction", &|| self.compacted(arguments));
             }
@@ -100,8 +104,17 @@ impl Proof<'_> {
 
     /// Runs one headless session to its end and returns its output.
     fn session(&self, prompt: &str, further: &[&str]) -> Result<String> {
-        let mut command = self.agent.command(&self.stage, self.node, &self.endpoint.url(), prompt);
-        let finished = process::run_ok(command.args(further), SESSION_DEADLINE)?;
+        let url = self.endpoint.url();
+        let arguments = |command: &mut Command| {
+            (self.agent.session)(command, &url, prompt);
+            command.args(further);
+        };
+        self.run_session(arguments)
+    }
+
+    fn run_session(&self, arguments: impl FnOnce(&mut Command)) -> Result<String> {
+        let mut command = self.agent.command(&self.stage, self.node, arguments);
+        let finished = process::run_ok(&mut command, SESSION_DEADLINE)?;
         (self.agent.judge)(&finished.stdout)?;
         Ok(finished.stdout)
     }
@@ -126,6 +139,7 @@ impl Proof<'_> {
             ScriptLine::Shell(SUCCEEDS.to_owned()),
             ScriptLine::Shell(FAILS.to_owned()),
             ScriptLine::Ours("search", json!({ "query": "clay" })),
+            remembered::declared(),
         ];
         lines.extend(remembered::work(&self.stage));
         lines.extend(self.agent.compact.map(|_| ScriptLine::Spawn(PROMPT_FURTHER)));
@@ -144,6 +158,14 @@ impl Proof<'_> {
             }
         }
         Ok(format!("{} reached the model", self.agent.hints.len()))
+    }
+
+    /// The model of a resumed session gets the context that the session declared.
+    fn resumed(&self, arguments: fn(&mut Command, &str, &str)) -> Result<String> {
+        self.endpoint.play(Vec::new());
+        let url = self.endpoint.url();
+        self.run_session(|command| arguments(command, &url, PROMPT_ON))?;
+        remembered::resumed(&self.endpoint.received(), &self.stage)
     }
 
     /// The briefing after a compaction lists the session's own work.

@@ -11,6 +11,8 @@ use super::stage::Stage;
 /// The file that the first session writes, and its line.
 const WRITTEN: &str = "kiln.py";
 const WRITTEN_LINE: &str = "CONE = 6";
+/// The file that the first session declares.
+const DECLARED: &str = "README.md";
 /// How a row of a briefing names it, after the row's age.
 const WRITTEN_ROW: &str = "] kiln.py";
 /// A test that fails; the exit code is that of `tail`.
@@ -36,6 +38,30 @@ pub(crate) fn work(stage: &Stage) -> Vec<ScriptLine> {
         ScriptLine::Shell(RED.to_owned()),
         ScriptLine::Shell(COMMIT_FAILS.to_owned()),
     ]
+}
+
+/// The session declares a file, by its path in the repository.
+pub(crate) fn declared() -> ScriptLine {
+    let set = json!({ "setName": "files", "items": [DECLARED] });
+    ScriptLine::Ours("set_relevant_context", set)
+}
+
+/// The block with the declared file is in a request of the resumed session.
+pub(crate) fn resumed(received: &[Received], stage: &Stage) -> Result<String> {
+    let texts = received.iter().flat_map(|request| &request.dialogue.said);
+    let begins = "[SESSION RESUMED]\nThis is a resumed session.";
+    let block = texts.clone().find(|text| text.contains(begins));
+    let Some(block) = block else {
+        bail!(
+            "the model was not told that the session is resumed: {:?}",
+            texts.collect::<Vec<_>>()
+        );
+    };
+    let file = format!("Relevant files:\n- {}\n", stage.in_repository(DECLARED));
+    if !block.contains(&file) || !block.contains("\n---") {
+        bail!("the declared file is not in the block\n{block}");
+    }
+    Ok("the block is in the request to the model".to_owned())
 }
 
 /// The next session asks for the finding and commits the file.

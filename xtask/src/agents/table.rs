@@ -26,6 +26,8 @@ pub(crate) struct RealAgent {
     pub(crate) hints: &'static [&'static str],
     /// Arguments that compact the last session, for agents that can and start further agents, too.
     pub(crate) compact: Option<&'static [&'static str]>,
+    /// Arguments and environment that resume the last session with a prompt, for agents that report it.
+    pub(crate) resumed: Option<fn(&mut Command, &str, &str)>,
     /// Checks the output of a session for failed hooks.
     pub(crate) judge: fn(&str) -> Result<()>,
     /// Files that the agent itself writes in the user's home directory.
@@ -35,11 +37,17 @@ pub(crate) struct RealAgent {
 }
 
 impl RealAgent {
-    pub(crate) fn command(&self, stage: &Stage, node: &Node, url: &str, prompt: &str) -> Command {
+    /// The agent's program in its home; `arguments` adds those of a session.
+    pub(crate) fn command(
+        &self,
+        stage: &Stage,
+        node: &Node,
+        arguments: impl FnOnce(&mut Command),
+    ) -> Command {
         let mut command = Command::new(node.command(self.program));
         stage.enclose(&mut command);
         command.env("PATH", node.path());
-        (self.session)(&mut command, url, prompt);
+        arguments(&mut command);
         command
     }
 }
@@ -70,10 +78,12 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         ],
         hints: &[HINT, FIX],
         compact: Some(&["--continue"]),
+        resumed: Some(claude_resumed),
         judge: claude_judge,
         own: &[
             ".cache",
             ".claude.json",
+            ".claude/.last-cleanup",
             ".claude/backups",
             ".claude/plugins",
             ".claude/projects",
@@ -101,6 +111,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         // Its hook gets the output of a command, but not the fact that it failed.
         hints: &[HINT],
         compact: None,
+        resumed: Some(codex_resumed),
         judge: |_| Ok(()),
         own: &[
             ".codex/.sandbox_migration",
@@ -138,6 +149,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         ],
         hints: &[HINT, FIX],
         compact: None,
+        resumed: None,
         judge: |_| Ok(()),
         own: &[".gemini/history", ".gemini/projects.json", ".gemini/tmp"],
         shared: &[],
@@ -158,6 +170,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         ],
         hints: &[HINT, FIX],
         compact: None,
+        resumed: None,
         judge: |_| Ok(()),
         own: &[
             ".cache",
@@ -182,6 +195,11 @@ fn claude_session(command: &mut Command, url: &str, prompt: &str) {
     command.args(["--output-format", "stream-json", "--verbose", "--include-hook-events"]);
     command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "sk-ant-scripted");
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+}
+
+fn claude_resumed(command: &mut Command, url: &str, prompt: &str) {
+    claude_session(command, url, prompt);
+    command.arg("--continue");
 }
 
 /// Every hook is reported with its exit code, except for those that run after the last line of output.
@@ -221,6 +239,11 @@ fn codex_files(stage: &Stage, url: &str) -> Result<()> {
 fn codex_session(command: &mut Command, _url: &str, prompt: &str) {
     command.args(["exec", "--dangerously-bypass-hook-trust", "-s", "danger-full-access"]);
     command.args(["--json", prompt]);
+}
+
+fn codex_resumed(command: &mut Command, _url: &str, prompt: &str) {
+    command.args(["exec", "--dangerously-bypass-hook-trust", "-s", "danger-full-access"]);
+    command.args(["--json", "resume", "--last", prompt]);
 }
 
 fn gemini_files(stage: &Stage, _url: &str) -> Result<()> {
