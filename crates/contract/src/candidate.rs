@@ -62,6 +62,13 @@ pub enum Occasion<'a> {
         tool: &'a ToolUse,
         failed: bool,
     },
+    /// Another agent takes over the work of a session.
+    Handoff {
+        /// The agent that takes it over, if it is known.
+        to: Option<&'a str>,
+        /// The budget of the text.
+        tokens: usize,
+    },
     /// A question about a subject.
     Question {
         query: &'a str,

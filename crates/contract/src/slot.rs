@@ -36,13 +36,26 @@ pub enum Slot {
     ProjectRecords,
     /// Records of other projects, in the form of `nmem`.
     OtherRecords,
+    /// The tasks of a session that another agent takes over; the next five slots belong to that text, too.
+    HandoffIntent,
+    HandoffDone,
+    HandoffFailed,
+    HandoffOpen,
+    HandoffFiles,
+    HandoffDecisions,
     /// Answers to a question; sources give their own title.
     Found,
 }
 
 /// If space is short, sections lose their rows in this order, each down to its floor.
-pub const YIELD_ORDER: [Slot; 20] = [
+pub const YIELD_ORDER: [Slot; 26] = [
     Slot::Found,
+    Slot::HandoffDone,
+    Slot::HandoffFiles,
+    Slot::HandoffFailed,
+    Slot::HandoffDecisions,
+    Slot::HandoffOpen,
+    Slot::HandoffIntent,
     Slot::HintsForProject,
     Slot::HintsForCommand,
     Slot::Related,
@@ -102,6 +115,11 @@ impl Slot {
     pub fn rows_max(self, recovery: bool) -> usize {
         let info = self.info();
         if recovery { info.rows_recovery_max } else { info.rows_max }
+    }
+
+    /// Whether its rows are what a session declared. They are shown whole, within the limits of the agents.
+    pub fn is_declared(self) -> bool {
+        matches!(self, Slot::Resume | Slot::WorkingContext)
     }
 
     pub fn info(self) -> SlotInfo {
@@ -167,6 +185,12 @@ impl Slot {
                 limits::BRIEFING_CROSS_MAX,
                 limits::BRIEFING_CROSS_RECOVERY_MAX,
             ),
+            Slot::HandoffIntent => bullets("Intent", 2, 2),
+            Slot::HandoffDone => bullets("Done", 3, limits::HANDOFF_DONE_MAX),
+            Slot::HandoffFailed => bullets("Failed", 2, limits::HANDOFF_FAILED_MAX),
+            Slot::HandoffOpen => bullets("Open ends", 3, limits::HANDOFF_OPEN_MAX),
+            Slot::HandoffFiles => bullets("Files and context", 4, limits::HANDOFF_FILES_MAX),
+            Slot::HandoffDecisions => bullets("Decisions", 2, limits::HANDOFF_DECISIONS_MAX),
             // The question says how many.
             Slot::Found => bullets("Found", 1, usize::MAX),
         }

@@ -11,6 +11,7 @@ mod delete;
 mod env_hint;
 mod feed;
 mod get;
+mod handoff;
 mod inherit;
 mod list;
 mod observe;
@@ -62,6 +63,7 @@ impl Plugin for Sessions {
             Operation::new(copy::CopyContext),
             Operation::new(env_hint::SetEnvHint),
             Operation::new(resume_text::ResumeText),
+            Operation::new(handoff::Handoff),
             Operation::new(session::GetSession),
             Operation::new(update::UpdateSession),
             Operation::new(observe::ObserveSession),
@@ -98,7 +100,10 @@ impl Plugin for Sessions {
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
-        resume::candidates(moment)
+        match moment.occasion {
+            Occasion::Handoff { to, .. } => handoff::candidates(moment, to),
+            _ => resume::candidates(moment),
+        }
     }
 
     fn delivered(&self, tx: &Tx<'_>, session: &str, entries: &[ToldEntry]) -> Result<(), OpError> {

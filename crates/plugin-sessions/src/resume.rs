@@ -17,6 +17,8 @@ const HEADER: [&str; 3] = [
     "This is a resumed session. Your shell state has been reset.",
     "Re-run any environment setup commands before proceeding.",
 ];
+/// The line above the files.
+pub(crate) const FILES: &str = "Relevant files:";
 /// The last line of the block.
 pub(crate) const END: &str = "---";
 
@@ -82,11 +84,39 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     Ok(sections.map(|(place, lines)| row(Slot::WorkingContext, place, lines)).collect())
 }
 
-/// The lines of the block: sections with a blank line between them.
+/// The lines of the block, within the limits of all agents. Items that do not fit are left out from the end and counted.
 fn block(
-    (directory, hint): (Option<&str>, Option<&str>),
+    about: (Option<&str>, Option<&str>),
     sets: &ContextSets,
     exists: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let is_first = |(name, _): &(&str, &[String])| *name == context::FILES;
+    let (first, rest): (Vec<_>, Vec<_>) = sets.iter().partition(is_first);
+    let (applet, others): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|(name, _)| *name == context::APPLET);
+    let owned = |(name, items): (&str, &[String])| (name.to_owned(), items.to_vec());
+    let mut kept: Vec<(String, Vec<String>)> =
+        first.into_iter().chain(applet).chain(others).map(owned).collect();
+    let mut left_out = 0;
+    loop {
+        let lines = lines_of(about, &ContextSets::new(kept.clone()), left_out, &exists);
+        let chars: usize = lines.iter().map(|line| line.chars().count() + 1).sum();
+        if chars <= limits::RESUME_CHARS_MAX {
+            return lines;
+        }
+        let Some((_, items)) = kept.last_mut() else { return lines };
+        items.pop();
+        left_out += 1;
+        kept.retain(|(_, items)| !items.is_empty());
+    }
+}
+
+/// The lines of a block with these sets: sections with a blank line between them.
+fn lines_of(
+    (directory, hint): (Option<&str>, Option<&str>),
+    sets: &ContextSets,
+    left_out: usize,
+    exists: &impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let mut lines: Vec<String> = HEADER.iter().map(|line| (*line).to_owned()).collect();
     if let Some(directory) = directory {
@@ -97,21 +127,24 @@ fn block(
         lines.push(String::new());
         lines.extend(section);
     }
+    if left_out > 0 {
+        lines.push(format!("({left_out} more item(s), see get_relevant_context)"));
+    }
     lines.push(END.to_owned());
     lines
 }
 
-fn env_hint(hint: &str) -> String {
+pub(crate) fn env_hint(hint: &str) -> String {
     format!("Environment hint: {}", text::one_line(hint, limits::ENV_HINT_CHARS_MAX))
 }
 
 /// The files that still exist, the applet and the other sets, each as lines.
-fn sections(sets: &ContextSets, exists: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
+pub(crate) fn sections(sets: &ContextSets, exists: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
     let mut sections = Vec::new();
     let (there, gone): (Vec<&String>, Vec<&String>) =
         sets.of(context::FILES).iter().partition(|path| exists(path));
     if !there.is_empty() || !gone.is_empty() {
-        let mut lines = vec!["Relevant files:".to_owned()];
+        let mut lines = vec![FILES.to_owned()];
         lines.extend(there.iter().map(|path| format!("- {path}")));
         if !gone.is_empty() {
             lines.push(format!("({} file(s) no longer exist)", gone.len()));
@@ -165,6 +198,21 @@ mod tests {
         assert_eq!(block((Some("/a"), Some("source .env")), &sets, exists).join("\n"), expected);
         let nothing = block((Some("/a"), None), &ContextSets::default(), exists).join("\n");
         assert!(nothing.ends_with("proceeding.\n\nSession directory: /a\n---"), "{nothing}");
+    }
+
+    /// @resume_block
+    #[test]
+    fn items_that_do_not_fit_are_left_out_from_the_end_and_counted() {
+        let paths: Vec<String> = (0..10).map(|n| format!("/{n}/{}", "p".repeat(1_000))).collect();
+        let sets = ContextSets::new(vec![
+            ("notes".into(), vec!["n".repeat(200); 1]),
+            ("files".into(), paths.clone()),
+        ]);
+        let lines = block((Some("/a"), None), &sets, |_| true);
+        let text = lines.join("\n");
+        assert!(text.len() <= limits::RESUME_CHARS_MAX, "{}", text.len());
+        assert!(lines.contains(&format!("- {}", paths[7])) && !text.contains(&paths[8]), "{text}");
+        assert!(text.ends_with("\n(3 more item(s), see get_relevant_context)\n---"), "{text}");
     }
 
     /// @resume_block

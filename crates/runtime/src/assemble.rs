@@ -159,8 +159,11 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
         count += 1;
         chars += line.chars().count() + 1;
     }
-    let tokens = budget.tokens.min(limits::INJECT_TOKENS_MAX);
-    count <= budget.lines
+    // Declared rows may fill the limits of the agents; the other sections get the rest of the budget.
+    let (own_lines, own_chars) = rendering::declared_size(sections);
+    let tokens = budget.tokens.max(text::tokens::of_chars(own_chars));
+    let tokens = tokens.min(limits::INJECT_TOKENS_MAX);
+    count <= budget.lines.max(own_lines)
         && chars <= limits::INJECT_CHARS_MAX
         && text::tokens::of_chars(chars) <= tokens
 }

@@ -169,10 +169,11 @@ impl RuntimeInner {
         })
     }
 
-    /// Builds one text from the plugins' candidates, without those that the session has seen. A question is answered
-    /// like a read: also during a pause, and with rows that the session has seen.
+    /// Builds one text from the plugins' candidates, without those that the session has seen. A question and a handoff
+    /// are answered like a read: also during a pause, and with rows that the session has seen.
     pub(crate) fn assemble(&self, moment: &Moment<'_>) -> Result<Assembled, OpError> {
-        let is_question = matches!(moment.occasion, Occasion::Question { .. });
+        let is_question =
+            matches!(moment.occasion, Occasion::Question { .. } | Occasion::Handoff { .. });
         if !is_question && self.is_paused(moment)? {
             return Ok(Assembled::default());
         }

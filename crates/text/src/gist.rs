@@ -27,6 +27,11 @@ pub fn gist(text: &str, max_chars: usize) -> String {
     line_of_words(&gist.replace("**", ""), max_chars)
 }
 
+/// The last sentence of a text, if it is a question.
+pub fn last_question(text: &str) -> Option<&str> {
+    prose(text).last().filter(|sentence| sentence.trim_end().ends_with('?'))
+}
+
 /// The sentences of a text that share the most words with `about`, and their neighbours, as one line of at most
 /// `max_chars` characters. It begins with `…` if sentences before were left out. Without a shared word it is the
 /// beginning of the text.

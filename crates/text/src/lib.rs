@@ -30,7 +30,7 @@ pub mod words;
 pub use amendment::change;
 pub use decision::decision;
 pub use escapes::without_escapes;
-pub use gist::{gist, gist_about};
+pub use gist::{gist, gist_about, last_question};
 pub use neutral::neutral;
 pub use small_talk::is_small_talk;
 pub use statement::{Replacement, Statement};

@@ -17,6 +17,8 @@ pub const CONTEXT_SET_NAME_CHARS_MAX: usize = 64;
 pub const CONTEXT_ITEM_CHARS_MAX: usize = 1_024;
 /// Characters of an item, other than a path, in the text for a resumed session.
 pub const CONTEXT_ITEM_CHARS_SHOWN: usize = 200;
+/// Characters of the block for a resumed session, which leaves room for its marks within what every agent takes.
+pub const RESUME_CHARS_MAX: usize = super::INJECT_CHARS_MAX - 200;
 /// Files that the status line of a session names, and characters of each name.
 pub const FOOTER_FILES_MAX: usize = 5;
 pub const FOOTER_NAME_CHARS_MAX: usize = 40;
@@ -25,6 +27,22 @@ pub const FOOTER_NAME_CHARS_MAX: usize = 40;
 pub const STATUS_LINE_DEADLINE: Duration = in_this_build(Duration::from_millis(120));
 /// Bytes of an agent's JSON for its status line; the rest is not read, so that a longer one shows nothing.
 pub const STATUS_LINE_BYTES_MAX: usize = 1024 * 1024;
+/// Tokens of the text for an agent that takes over a session: least, default and most.
+pub const HANDOFF_TOKENS_MIN: usize = 200;
+pub const HANDOFF_TOKENS_DEFAULT: usize = 1_500;
+pub const HANDOFF_TOKENS_MAX: usize = super::INJECT_TOKENS_MAX;
+/// Lines of that text, and rows of its sections.
+pub const HANDOFF_LINES_MAX: usize = 70;
+pub const HANDOFF_DONE_MAX: usize = 10;
+pub const HANDOFF_FAILED_MAX: usize = 6;
+pub const HANDOFF_OPEN_MAX: usize = 6;
+pub const HANDOFF_FILES_MAX: usize = 14;
+pub const HANDOFF_DECISIONS_MAX: usize = 8;
+/// Characters of a task in the list of results.
+pub const HANDOFF_TASK_CHARS: usize = 90;
+/// Prompts and records of each kind that are read for it.
+pub const HANDOFF_READ_TALK: usize = 200;
+pub const HANDOFF_READ_WORK: usize = 400;
 /// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.
 pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
 /// Sessions that the error for an ambiguous prefix lists.

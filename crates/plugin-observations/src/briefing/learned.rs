@@ -26,8 +26,8 @@ const SAME_SUBJECT: f64 = 0.6;
 const FILES_BETWEEN: usize = 3;
 
 pub(super) fn add(writer: &mut SectionWriter<'_>) {
-    decisions(writer);
-    fixes(writer);
+    decisions(writer, Slot::Learned);
+    fixes(writer, Slot::Learned);
 }
 
 /// The decisions of the newest talk.
@@ -96,7 +96,7 @@ impl Decision<'_> {
 
 /// Sentences of prompts and answers that state a decision. Of two about the same the newer one counts, and says
 /// which one it replaces.
-fn decisions(writer: &mut SectionWriter<'_>) {
+pub(super) fn decisions(writer: &mut SectionWriter<'_>, slot: Slot) {
     let decisions = std::mem::take(&mut writer.decisions);
     for CurrentDecision { id, at, sentence } in &decisions.current {
         let (id, at) = (*id, *at);
@@ -111,7 +111,7 @@ fn decisions(writer: &mut SectionWriter<'_>) {
             text: format!("decided: {}{}", writer.quote(sentence), decisions.note(id)),
             pinned: false,
         };
-        writer.add(Slot::Learned, row);
+        writer.add(slot, row);
     }
     writer.decisions = decisions;
 }
@@ -229,7 +229,7 @@ struct ToldFix {
 }
 
 /// Failures with their fix. A corrected command ranks above a test that was red for a while.
-fn fixes(writer: &mut SectionWriter<'_>) {
+pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
     let work = &writer.work;
     let mut keys: Vec<ProgramKey> = Vec::new();
     let mut fixes: Vec<ToldFix> = Vec::new();
@@ -269,7 +269,7 @@ fn fixes(writer: &mut SectionWriter<'_>) {
         let weight = if is_other { 0.45 } else { 0.35 };
         let score = weight + 0.1 * writer.recency(at);
         let reason = "failed, and worked later";
-        writer.add(Slot::Learned, BriefingRow { id, at, score, reason, text, pinned: false });
+        writer.add(slot, BriefingRow { id, at, score, reason, text, pinned: false });
         files.iter().for_each(|path| writer.name(path));
     }
 }

@@ -11,7 +11,7 @@ use model::{OpError, limits, time};
 use store::recent::{self, RecentQuery, Taken};
 use store::{observations, prompts};
 
-use super::{BriefingReader, has_failed};
+use super::reader::{BriefingReader, has_failed};
 use crate::note::Note;
 use crate::replaced::{self, TalkStatement};
 use place::Scope;

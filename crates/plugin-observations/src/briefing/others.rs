@@ -10,7 +10,7 @@ use model::{OpError, limits, rank, time};
 use store::sessions::{self, SessionFilter};
 use store::{observations, passages, projects, prompts};
 
-use super::BriefingReader;
+use super::reader::BriefingReader;
 use super::sections::{SectionWriter, all_marks};
 use super::topic::subject;
 

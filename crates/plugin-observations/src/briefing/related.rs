@@ -13,7 +13,7 @@ use store::search::{self, Filter};
 use store::{observations, prompts};
 use text::query;
 
-use super::BriefingReader;
+use super::reader::BriefingReader;
 use super::sections::{commit, whole_decision};
 use super::topic::subject;
 use crate::note::Note;

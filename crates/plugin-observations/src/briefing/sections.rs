@@ -10,10 +10,9 @@ use model::{OpError, limits, rank, run, time};
 use store::{observations, open_ends, prompts};
 
 use super::learned::RecentDecisions;
+use super::reader::BriefingReader;
 use super::work::RecentWork;
-use super::{
-    BriefingReader, files_in_progress, learned, others, past_sessions, topic, uncommitted,
-};
+use super::{files_in_progress, learned, others, past_sessions, topic, uncommitted};
 use place::Scope;
 
 /// Separates the changed lines of an edit.
@@ -30,7 +29,7 @@ pub(super) struct BriefingRow {
 }
 
 impl BriefingRow {
-    fn into_candidate(self, slot: Slot, now: i64) -> Candidate {
+    pub(super) fn into_candidate(self, slot: Slot, now: i64) -> Candidate {
         let BriefingRow { id, at, score, reason, text, pinned } = self;
         Candidate {
             path: format!("obs://{id}"),
@@ -70,16 +69,7 @@ pub(super) fn candidates(
     if own.is_empty() {
         return Ok(Vec::new());
     }
-    let work = RecentWork::read(brief, &own)?;
-    let mut writer = SectionWriter {
-        brief,
-        work,
-        found: Vec::new(),
-        quoted: Vec::new(),
-        named: Vec::new(),
-        decisions: RecentDecisions::default(),
-    };
-    writer.decisions = RecentDecisions::read(&writer)?;
+    let mut writer = SectionWriter::new(brief, RecentWork::read(brief, &own)?)?;
     writer.marked(&own)?;
     writer.this_session()?;
     writer.open()?;
@@ -90,6 +80,33 @@ pub(super) fn candidates(
         others::add(&mut writer, elsewhere)?;
     }
     Ok(writer.found)
+}
+
+impl<'a> SectionWriter<'a> {
+    pub(super) fn new(
+        brief: &'a BriefingReader<'a>,
+        work: RecentWork,
+    ) -> Result<SectionWriter<'a>, OpError> {
+        let mut writer = SectionWriter {
+            brief,
+            work,
+            found: Vec::new(),
+            quoted: Vec::new(),
+            named: Vec::new(),
+            decisions: RecentDecisions::default(),
+        };
+        writer.decisions = RecentDecisions::read(&writer)?;
+        Ok(writer)
+    }
+
+    pub(super) fn into_candidates(self) -> Vec<Candidate> {
+        self.found
+    }
+
+    /// The number of rows in a section so far.
+    pub(super) fn rows_in(&self, slot: Slot) -> usize {
+        self.found.iter().filter(|row| row.slot == slot).count()
+    }
 }
 
 impl SectionWriter<'_> {

@@ -6,7 +6,7 @@ use model::{OpError, limits};
 use store::sessions::{self, SessionFilter};
 use store::{observations, projects, prompts};
 
-use super::BriefingReader;
+use super::reader::BriefingReader;
 
 /// Recent records of each kind, every list newest first.
 pub(super) struct RecentWork {
@@ -68,6 +68,41 @@ impl RecentWork {
         };
         work.roots.extend(brief.place.worktree().map(str::to_owned));
         work.roots.extend(brief.place.linked_root());
+        work.edits.retain(|seen| !seen.failed());
+        work.answers.retain(|seen| !seen.failed() && seen.agent_id.is_none());
+        Ok(work)
+    }
+
+    /// The records of one session.
+    pub(super) fn of_session(
+        brief: &BriefingReader<'_>,
+        session: &Session,
+    ) -> Result<RecentWork, OpError> {
+        let (rx, projects, since) = (brief.rx, [session.project_id], session.started_at);
+        let (talk, work) = (limits::HANDOFF_READ_TALK, limits::HANDOFF_READ_WORK);
+        let own = |seen: &Observation| seen.session_id == session.session_id;
+        let lately = |kinds: &[ObsType], most: usize| {
+            let mut found = observations::lately(rx, &projects, kinds, since, most)?;
+            found.retain(own);
+            Ok::<_, OpError>(found)
+        };
+        let mut said = prompts::lately(rx, &projects, since, talk)?;
+        said.retain(|prompt| prompt.session_id == session.session_id);
+        let mut runs = observations::runs(rx, &projects, since, work)?;
+        runs.retain(own);
+        let mut work = RecentWork {
+            sessions: Vec::new(),
+            own: Some(session.clone()),
+            runs,
+            commits: lately(&[ObsType::GitCommit], work)?,
+            edits: lately(&[ObsType::FileEdit, ObsType::FileWrite], work)?,
+            commands: lately(&[ObsType::Command], work)?,
+            failures: lately(&[ObsType::CommandError], work)?,
+            prompts: said,
+            answers: lately(&[ObsType::Answer], talk)?,
+            roots: projects::roots(rx, &projects)?,
+        };
+        work.roots.extend(brief.place.worktree().map(str::to_owned));
         work.edits.retain(|seen| !seen.failed());
         work.answers.retain(|seen| !seen.failed() && seen.agent_id.is_none());
         Ok(work)

@@ -50,6 +50,9 @@ fn row(occasion: &Occasion<'_>) -> OccasionBudget {
         Occasion::Prompt(_) | Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => {
             row("", TokenBudget::Fixed(limits::ASIDE_TOKENS_MAX), limits::BRIEFING_LINES_MAX)
         }
+        Occasion::Handoff { tokens, .. } => {
+            row("", TokenBudget::Fixed(*tokens), limits::HANDOFF_LINES_MAX)
+        }
         Occasion::Question { tokens, .. } => {
             row("", TokenBudget::Fixed(*tokens), limits::QUESTION_LINES_MAX)
         }

@@ -12,25 +12,33 @@ pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
         Form::Bullets => {
             let mut mark = "- ";
             let mut lines = Vec::new();
-            for line in texts(candidate, chars_max) {
+            let (chars_max, line_max) = match candidate.slot.is_declared() {
+                true => (limits::INJECT_CHARS_MAX, limits::INJECT_CHARS_MAX),
+                false => (chars_max, limits::INJECT_CELL_CHARS_MAX),
+            };
+            for line in texts(candidate, chars_max, line_max) {
                 let line = if lines.is_empty() { line } else { no_heading(line) };
                 lines.push(format!("{mark}{line}"));
                 mark = "  ";
             }
             lines
         }
-        Form::Verbatim => texts(candidate, chars_max).into_iter().map(no_heading).collect(),
+        // Its source counts the items that do not fit.
+        Form::Verbatim => {
+            let most = limits::INJECT_CHARS_MAX;
+            texts(candidate, most, most).into_iter().map(no_heading).collect()
+        }
         Form::Table(_) => vec![format!("| {} |", cells(candidate, chars_max).join(" | "))],
     }
 }
 
-/// The first line and the further ones, cut after so many characters in all.
-fn texts(candidate: &Candidate, chars_max: usize) -> Vec<String> {
+/// The first line and the further ones, cut after so many characters each and in all.
+fn texts(candidate: &Candidate, chars_max: usize, line_max: usize) -> Vec<String> {
     let first = candidate.cells.join(" ");
     let mut left = chars_max;
     let mut lines: Vec<String> = Vec::new();
     for line in std::iter::once(&first).chain(&candidate.more) {
-        let line = text::quoted(line, limits::INJECT_CELL_CHARS_MAX);
+        let line = text::quoted(line, line_max);
         let chars = line.chars().count();
         if chars <= left {
             // The line break counts too.
@@ -100,6 +108,13 @@ pub(super) fn lines<'s>(
     let top = has_title.then(|| format!("# {title}{BRIEFING_NATURE}"));
     let body = of(false).flat_map(move |rows| head(rows).into_iter().chain(shown(rows)));
     of(true).flat_map(shown).chain(top).chain(body)
+}
+
+/// The number of lines and characters of the rows that a session declared.
+pub(super) fn declared_size(sections: &Sections) -> (usize, usize) {
+    let rows = sections.iter().filter(|((slot, _), _)| slot.is_declared());
+    let lines = rows.flat_map(|(_, rows)| rows.iter().flat_map(|row| &row.lines));
+    lines.fold((0, 0), |(count, chars), line| (count + 1, chars + line.chars().count() + 1))
 }
 
 /// The whole text; empty without sections.

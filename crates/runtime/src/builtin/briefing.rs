@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use contract::pretty::pretty;
 use contract::{BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo, Pretty};
-use model::OpError;
 use model::hook::Source;
+use model::{OpError, limits};
 use place::PlaceSource as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,8 @@ pub(super) enum For {
     Compact,
     /// The user sent a prompt.
     Prompt,
+    /// Another agent takes over the session.
+    Handoff,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -49,6 +51,12 @@ pub(super) struct BriefingParams {
     /// The session that the text is for, if it is one that goes on.
     #[serde(default)]
     session_id: Option<String>,
+    /// The agent that takes over, for `handoff`.
+    #[serde(default)]
+    to: Option<String>,
+    /// The most tokens, for `handoff`.
+    #[serde(default)]
+    tokens: Option<usize>,
     /// The format of the text; `nmem` is that of its specification.
     #[serde(default)]
     form: BriefingForm,
@@ -126,6 +134,10 @@ impl Op for Briefing {
                 For::Resume => Occasion::SessionStart(Source::Resume),
                 For::Compact => Occasion::SessionStart(Source::Compact),
                 For::Prompt => Occasion::Prompt(params.prompt.as_deref().unwrap_or_default()),
+                For::Handoff => Occasion::Handoff {
+                    to: params.to.as_deref(),
+                    tokens: params.tokens.unwrap_or(limits::HANDOFF_TOKENS_DEFAULT),
+                },
             },
             session: session.as_ref().map(|session| session.session_id.as_str()),
             project: params.project.as_deref(),
