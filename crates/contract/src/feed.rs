@@ -38,4 +38,28 @@ pub trait Feed: Send + Sync {
 
     /// The parameters of the notification of an event.
     fn message(&self, event: &Published) -> Value;
+
+    /// The position after which messages are pulled from the store, for a feed that is not made of events: after
+    /// commits the runtime calls [`Feed::pull`], a few times a second at most. None for a feed of events.
+    fn pulls_after(&self, _params: &FeedParams, _rx: &Rx<'_>) -> Result<Option<u64>, OpError> {
+        Ok(None)
+    }
+
+    /// The message about everything after a position; none if nothing was added since.
+    fn pull(
+        &self,
+        _params: &FeedParams,
+        _rx: &Rx<'_>,
+        _after: u64,
+    ) -> Result<Option<Pulled>, OpError> {
+        Ok(None)
+    }
+}
+
+/// The result of reading the store for a feed.
+pub struct Pulled {
+    /// None if nothing of it is for this subscription.
+    pub message: Option<Value>,
+    /// The position up to which the store was read.
+    pub last: u64,
 }

@@ -37,7 +37,7 @@ pub use candidate::{BriefingForm, Candidate, Moment, Occasion};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};
 pub use count::Count;
 pub use cx::{CallStore, Cx};
-pub use feed::{Feed, FeedParams};
+pub use feed::{Feed, FeedParams, Pulled};
 pub use job::{ProgressWatcher, RunningJob};
 pub use model::{Caller, Code, OpError, Reply, Request, Road, Tier};
 pub use op::{

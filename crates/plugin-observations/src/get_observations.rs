@@ -16,12 +16,17 @@ use crate::{examples, record_id};
 pub(crate) struct GetObservations;
 
 /// Records in a member `results`; this operation fetches them whole.
-pub(crate) const LISTED_RECORDS: Listed = Listed {
-    member: "results",
-    id: "id",
-    asked: None,
-    whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
-};
+pub(crate) const LISTED_RECORDS: Listed = listed_records("results");
+
+/// How the command line prints the ids of records, or whole records, from a list in this member.
+pub(crate) const fn listed_records(member: &'static str) -> Listed {
+    Listed {
+        member,
+        id: "id",
+        asked: None,
+        whole: Some((&GetObservations::INFO, limits::OBSERVATION_IDS_MAX)),
+    }
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,6 +3,7 @@
 //! Read in this order: `ingest` (an agent's event becomes records), `settings`; then an operation that reads records,
 //! such as `search`, or one that deletes them, such as `purge`.
 
+mod activity;
 mod answered;
 mod briefing;
 mod examples;
@@ -39,7 +40,7 @@ mod tests;
 use std::sync::Arc;
 
 use contract::{
-    Candidate, Config, ConfigKey, Moment, Occasion, OpError, Operation, Plugin, Scheme,
+    Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
 use place::Captured;
 use store::Tx;
@@ -71,6 +72,7 @@ impl Plugin for Observations {
             Operation::new(timeline::Timeline),
             Operation::new(recent_context::RecentContext),
             Operation::new(recent::RecentRecords),
+            Operation::new(activity::Activity),
             Operation::new(session_trace::SessionTrace),
             Operation::new(file_history::FileHistory),
             Operation::new(session_summaries::SessionSummaries),
@@ -90,6 +92,10 @@ impl Plugin for Observations {
 
     fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
         &[("project", "Say which places are one project")]
+    }
+
+    fn feeds(&self) -> Vec<Arc<dyn Feed>> {
+        vec![Arc::new(activity::ActivityFeed)]
     }
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {

@@ -13,6 +13,11 @@ pub(crate) fn one<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
     Ok(WrittenId::deserialize(from)?.0)
 }
 
+/// Reads an id that may be null.
+pub(crate) fn maybe_one<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    Ok(Option::<WrittenId>::deserialize(from)?.map(|id| id.0))
+}
+
 /// Reads a list of ids.
 pub(crate) fn many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i64>, D::Error> {
     Ok(Vec::<WrittenId>::deserialize(from)?.into_iter().map(|id| id.0).collect())

@@ -39,7 +39,21 @@ pub struct Subscription {
 
 /// Adds and removes the subscriptions of a client. Cheap to clone.
 #[derive(Clone)]
-pub struct SubscriptionFilters(Arc<Mutex<Filters>>);
+pub struct SubscriptionFilters {
+    filters: Arc<Mutex<Filters>>,
+    /// Does not keep the queue open: its end tells the client that it was dropped.
+    queue: mpsc::WeakSender<Delivery>,
+}
+
+/// The fate of a message for one subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Delivered {
+    Queued,
+    /// The client does not keep up; the message may be tried again later.
+    Full,
+    /// The client has left, or the subscription has ended.
+    Ended,
+}
 
 impl Bus {
     /// Queues events for the subscribers whose filters admit them. The writer thread calls this, one batch at a time.
@@ -57,11 +71,12 @@ impl Bus {
     pub fn subscribe(&self) -> Subscription {
         let (sender, queue) = mpsc::channel(limits::SUBSCRIBER_QUEUE_MAX);
         let filters = Arc::new(Mutex::default());
+        let weak = sender.downgrade();
         let subscriber = Subscriber { queue: sender, filters: Arc::clone(&filters) };
         let mut subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
         subscribers.push(subscriber);
         self.has_subscribers.store(true, Ordering::Release);
-        Subscription { queue, filters: SubscriptionFilters(filters) }
+        Subscription { queue, filters: SubscriptionFilters { filters, queue: weak } }
     }
 }
 
@@ -97,7 +112,28 @@ impl Subscription {
 
 impl SubscriptionFilters {
     fn locked(&self) -> MutexGuard<'_, Filters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.filters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The key of a subscription as long as it is not replaced or removed.
+    pub(crate) fn key(&self, key: &str) -> Option<Arc<str>> {
+        self.locked().iter().map(|(known, _)| known).find(|known| ***known == *key).cloned()
+    }
+
+    /// Queues a message for one subscription only, which this very key belongs to.
+    pub(crate) fn deliver(&self, key: &Arc<str>, event: Published) -> Delivered {
+        let Some(queue) = self.queue.upgrade() else { return Delivered::Ended };
+        if queue.is_closed() || !self.locked().iter().any(|(known, _)| Arc::ptr_eq(known, key)) {
+            return Delivered::Ended;
+        }
+        let delivery = Delivery { key: Arc::clone(key), event: Arc::new(event) };
+        if queue.try_send(delivery).is_ok() { Delivered::Queued } else { Delivered::Full }
+    }
+
+    /// Whether the client is there and has the subscription of this very key.
+    pub(crate) fn has(&self, key: &Arc<str>) -> bool {
+        let is_open = self.queue.upgrade().is_some_and(|queue| !queue.is_closed());
+        is_open && self.locked().iter().any(|(known, _)| Arc::ptr_eq(known, key))
     }
 
     /// Adds a subscription; one with the same key is replaced. False if the client has too many.

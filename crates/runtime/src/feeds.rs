@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use contract::{Config, Feed, FeedParams};
+use contract::{Config, Feed, FeedParams, Pulled};
 use model::event::Published;
 use model::{Code, OpError, limits};
 use serde_json::Value;
+use store::Rx;
 
 use crate::bus::{Subscription, SubscriptionFilters};
 use crate::runtime::{Runtime, RuntimeInner};
@@ -21,6 +22,10 @@ impl FeedSubscription {
     /// The key of the subscription among those of its client: a repeated subscription replaces the first.
     pub fn key(&self) -> String {
         format!("{} {}", self.feed.name(), Value::Object(self.params.clone()))
+    }
+
+    pub(crate) fn pull(&self, rx: &Rx<'_>, after: u64) -> Result<Option<Pulled>, OpError> {
+        self.feed.pull(&self.params, rx, after)
     }
 }
 
@@ -60,11 +65,24 @@ impl Runtime {
         filters: SubscriptionFilters,
         subscription: FeedSubscription,
     ) -> Result<Option<Value>, OpError> {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
         let inner = self.inner.clone();
+        let (follows, wanted) = (filters.clone(), subscription.clone());
+        let (first, after) = self.on_pool(move || inner.follow(&follows, &wanted)).await?;
+        if let Some(after) = after {
+            self.start_pulling(filters, subscription, after);
+        }
+        Ok(first)
+    }
+
+    /// Runs blocking work on the pool.
+    pub(crate) async fn on_pool<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, OpError> + Send + 'static,
+    ) -> Result<T, OpError> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
         self.inner.pool.run(Box::new(move |admitted| {
             // The client may have left.
-            let _ = sender.send(admitted.and_then(|()| inner.follow(&filters, &subscription)));
+            let _ = sender.send(admitted.and_then(|()| work()));
         }));
         receiver.await.unwrap_or_else(|_| {
             Err(OpError::unavailable("the daemon is ending").hint("Try again."))
@@ -73,11 +91,12 @@ impl Runtime {
 }
 
 impl RuntimeInner {
+    /// Adds a subscription. Returns its first message and, if it is to be pulled, its position.
     fn follow(
         &self,
         filters: &SubscriptionFilters,
         FeedSubscription { feed, params }: &FeedSubscription,
-    ) -> Result<Option<Value>, OpError> {
+    ) -> Result<(Option<Value>, Option<u64>), OpError> {
         let filter = self.store.read(|rx| feed.filter(params, rx))?;
         let subscription = FeedSubscription { feed: feed.clone(), params: params.clone() };
         if !filters.add(&subscription.key(), filter) {
@@ -89,7 +108,7 @@ impl RuntimeInner {
             .with("max", max)
             .hint("Unsubscribe from others first."));
         }
-        self.store.read(|rx| feed.first(params, rx))
+        self.store.read(|rx| Ok((feed.first(params, rx)?, feed.pulls_after(params, rx)?)))
     }
 
     /// Gives events to the plugins that listen to their kinds, on the pool.

@@ -16,6 +16,7 @@ use crate::builtin::Builtin;
 use crate::bus::Bus;
 use crate::capture::Recorder;
 use crate::clock;
+use crate::commits::Commits;
 use crate::config::LoadedFile;
 use crate::host::Host;
 use crate::jobs::Jobs;
@@ -84,6 +85,7 @@ pub(crate) struct RuntimeInner {
     pub(crate) settings: LoadedFile,
     pub(crate) locations: Locations,
     pub(crate) bus: Arc<Bus>,
+    pub(crate) commits: Commits,
     pub(crate) log: Log,
     pub(crate) pool: Pool,
     pub(crate) clock: fn() -> i64,
@@ -137,8 +139,7 @@ impl Runtime {
                 .filter(|n| *n > 0),
             clock: clock::now_ms,
         };
-        let opened = plugins.clone();
-        let publisher = bus.clone();
+        let (opened, publisher) = (plugins.clone(), bus.clone());
         let bound: Arc<OnceLock<Weak<RuntimeInner>>> = Arc::default();
         let has_listeners = plugins.iter().any(|plugin| !plugin.listens_to().is_empty());
         let listening = bound.clone();
@@ -162,6 +163,7 @@ impl Runtime {
             plugins,
             builtin: kit.builtin,
             places: Arc::new(Places::new(kit.home)),
+            commits: Commits::of(&store),
             store,
             config: Arc::new(config),
             settings: LoadedFile::from(&locations.config_file),

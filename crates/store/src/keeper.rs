@@ -12,6 +12,7 @@ use rusqlite::{Connection, MAIN_DB};
 
 use crate::backup;
 use crate::batch_cache::{BatchCache, StoreFacts};
+use crate::commit_signal::CommitSignal;
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::events;
@@ -42,6 +43,7 @@ pub(crate) struct Shared {
     /// Some passages lack their embedding although embeddings are enabled.
     pub(crate) bare: AtomicBool,
     pub(crate) facts: Arc<StoreFacts>,
+    pub(crate) commits: CommitSignal,
 }
 
 impl Shared {

@@ -9,6 +9,7 @@
 //! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
+pub mod activity;
 mod aggregate;
 mod answer;
 mod backup;
@@ -18,6 +19,7 @@ pub mod bookmarks;
 mod calls;
 mod catalogue;
 mod cells;
+mod commit_signal;
 pub mod commits;
 mod companions;
 mod connection;
@@ -83,6 +85,7 @@ mod verdicts;
 mod writer;
 
 pub use aggregate::{Aggregate, Records};
+pub use commit_signal::CommitSignal;
 pub use connection::{check_file, leftovers, record_entries};
 pub use error::StoreError;
 pub use health::Health;

@@ -15,6 +15,7 @@ use crate::aggregate::Aggregate;
 use crate::answer::Answer;
 use crate::backup;
 use crate::batch_cache::StoreFacts;
+use crate::commit_signal::CommitSignal;
 use crate::connection::{self, Setup};
 use crate::copies;
 use crate::error::StoreError;
@@ -161,6 +162,7 @@ impl Store {
             behind: AtomicBool::default(),
             bare: AtomicBool::default(),
             facts: Arc::new(facts),
+            commits: CommitSignal::default(),
         });
         let keeper = Keeper::new(Arc::clone(&shared), on_open);
         let mut writer = Writer::new(Arc::clone(&shared), keeper, publish);
@@ -220,6 +222,11 @@ impl Store {
         let (answer, tell) = Answer::new();
         self.write_then(write, f, tell);
         Ok(answer)
+    }
+
+    /// Wakes a listener after commits.
+    pub fn commits(&self) -> &CommitSignal {
+        &self.inner.shared.commits
     }
 
     /// Runs `f` over a snapshot.

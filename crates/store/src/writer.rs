@@ -354,6 +354,7 @@ impl Writer {
             // A subscriber that panics must not end the writer.
             let _ = catch_unwind(AssertUnwindSafe(|| (self.publish)(published)));
         }
+        self.shared.commits.committed();
         for (work, reply) in replies {
             work.reply(reply);
         }

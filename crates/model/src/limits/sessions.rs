@@ -57,3 +57,12 @@ pub const SESSION_ROWS_DEFAULT: usize = 200;
 pub const SESSION_ROWS_MAX: usize = 1_000;
 /// Sessions that a search by characters reads at a time.
 pub const SESSIONS_MATCHED: usize = 500;
+/// Records of one page of `activity`: the default, and the most.
+pub const ACTIVITY_DEFAULT: usize = 50;
+pub const ACTIVITY_MAX: usize = 200;
+/// Ids that one page of `activity` with `after_id` looks at; the next page goes on there.
+pub const ACTIVITY_GAP_MAX: i64 = 20_000;
+/// Records of one message about new activity; its count has all of them.
+pub const ACTIVITY_PUSHED_MAX: usize = 50;
+/// Time between two messages of a feed that is read from the store.
+pub const FEED_PULL_INTERVAL: Duration = Duration::from_millis(250);

@@ -29,6 +29,8 @@ CREATE INDEX IF NOT EXISTS observations_by_commit_hash
   ON observations (CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.commit_hash') END)
   WHERE kind = 'git_commit';
 CREATE INDEX IF NOT EXISTS observations_failed ON observations (failed) WHERE failed = 1;
+-- Failures of a project by their time.
+CREATE INDEX IF NOT EXISTS observations_failures ON observations (project, at) WHERE failed = 1;
 -- Runs of tests and builds by their time, so that a red one is found behind any number of commands.
 CREATE INDEX IF NOT EXISTS observations_runs
   ON observations (project, at) WHERE instr(metadata, '"run":{') > 0;

@@ -7,8 +7,8 @@ use super::desk::{Deed, Desk};
 use crate::observations::{self, fold, read};
 use crate::search::{filter, newer_talk};
 use crate::{
-    commits, history, hook_events, open_ends, passages, paths, projects, prompts, receipts, recent,
-    sessions,
+    activity, commits, history, hook_events, open_ends, passages, paths, projects, prompts,
+    receipts, recent, sessions,
 };
 
 /// @obs_no_scan
@@ -71,7 +71,7 @@ fn frequent_lookups_never_scan_a_table() {
     ];
     let old_sessions = desk.read(|rx| Ok(sessions::old_sessions(rx.registry())));
     let built = joined.iter().chain([&old_sessions]).map(String::as_str);
-    for lookup in built.chain(plain) {
+    for lookup in built.chain(plain).chain(activity::LOOKUPS) {
         let plan = plan_of(&desk, lookup);
         let bad = |line: &String| line.starts_with("SCAN") || line.contains("TEMP B-TREE");
         assert!(!plan.iter().any(bad), "{lookup}: {plan:?}");
