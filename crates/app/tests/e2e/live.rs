@@ -149,6 +149,9 @@ fn the_context_of_a_session_is_a_resource_and_one_set_of_it_another() {
 #[test]
 fn a_client_on_stdio_is_notified_by_a_primary_in_its_process_and_by_another() {
     let home = home();
+    // The start of a session is an update of its own.
+    let first = json!({ "setName": "ports", "items": ["80"], "session_id": SESSION });
+    home.call("set_relevant_context", &first);
     for is_proxy in [false, true] {
         let _daemon = is_proxy.then(|| home.daemon());
         let mut agent = home.serve();
