@@ -98,6 +98,25 @@ fn a_daemon_that_started_read_only_writes_when_the_database_is_writable() {
     assert!(sqlite::is_sound(&database));
 }
 
+/// @context_full_disk
+#[test]
+fn a_read_only_database_shows_the_context_of_a_session_and_refuses_a_change() {
+    let bound = Bound::new();
+    let context = |args: &[&str]| bound.run(&[&["context"], args, &["--session", "s-1"]].concat());
+    context(&["set", "files", "/srv/cart.md"]).ok();
+    let database = bound.home.path("data/rekindle.db");
+    chmod(&database, 0o444);
+    let refused = context(&["set", "files", "/srv/tax.md"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains("read-only"), "{refused:?}");
+    assert_eq!(context(&["get"]).ok(), "files:\n  /srv/cart.md\n");
+    let input = json!({ "session_id": "s-1" }).to_string();
+    assert_eq!(finish(bound.command(&["statusline"]), input.as_bytes()).ok(), "cart.md\n");
+    chmod(&database, 0o600);
+    context(&["set", "files", "/srv/tax.md"]).ok();
+    assert_eq!(context(&["get"]).ok(), "files:\n  /srv/tax.md\n");
+}
+
 /// @a_read_only_database_is_unavailable
 #[test]
 fn a_shm_file_that_stayed_read_only_is_repaired() {
