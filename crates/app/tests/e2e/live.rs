@@ -505,3 +505,93 @@ fn new_activity_is_reported_in_groups_with_its_true_number() {
         json!({ "subscribed": false })
     );
 }
+
+/// The version of the last change, from the first event of a stream.
+fn version(http: &Http) -> u64 {
+    let mut stream = Sse::follow(http, &format!("/api/events?session={SESSION}"));
+    stream.receive_whole().expect("the state").1.parse().expect("a number")
+}
+
+/// @context_event_stream
+#[test]
+fn versions_grow_over_a_restart_and_acknowledged_sets_survive_a_kill() {
+    let home = home();
+    let mut last = 0;
+    for round in 0..3 {
+        let mut daemon = home.daemon();
+        let http = daemon.http();
+        for number in 0..5 {
+            set(&home, "ports", &[&format!("{round}-{number}")]);
+        }
+        let now = version(&http);
+        assert!(now > last, "{now} after {last}");
+        last = now;
+        daemon.kill();
+    }
+    let daemon = home.daemon();
+    let got = daemon.http().rpc("get_relevant_context", &json!({ "session_id": SESSION })).unwrap();
+    assert_eq!(got["context"], json!({ "ports": ["2-4"] }));
+    assert_eq!(version(&daemon.http()), last, "a restart changes nothing");
+}
+
+/// @context_sets
+#[test]
+fn parallel_merges_lose_nothing() {
+    let home = home();
+    let daemon = home.daemon();
+    std::thread::scope(|threads| {
+        for number in 0..10 {
+            let http = daemon.http();
+            threads.spawn(move || {
+                let params = json!({
+                    "setName": "ports", "items": [format!("{number}")], "mode": "merge", "session_id": SESSION,
+                });
+                http.rpc("set_relevant_context", &params).expect("a result");
+            });
+        }
+    });
+    let got = daemon.http().rpc("get_relevant_context", &json!({ "session_id": SESSION })).unwrap();
+    let mut ports: Vec<&str> =
+        got["context"]["ports"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    ports.sort_unstable();
+    assert_eq!(ports, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+}
+
+/// @resource_updates
+#[test]
+fn the_end_of_a_watched_session_is_reported() {
+    let home = home();
+    let daemon = home.daemon();
+    set(&home, "files", &["/srv/first"]);
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    subscribe(&mut agent, &uri("files"));
+    let params = json!({ "session_id": SESSION, "confirm": true });
+    daemon.http().rpc("delete_session", &params).expect("a result");
+    assert_updated(&next_line(&agent), &uri("files"));
+    let read = agent.request("resources/read", &json!({ "uri": uri("files") }));
+    assert_eq!(read["error"]["code"], -32002, "{read}");
+    set(&home, "files", &["/srv/second"]);
+    assert_updated(&next_line(&agent), &uri("files"));
+}
+
+/// @context_event_stream
+#[test]
+fn a_subscriber_that_never_reads_delays_no_one_else() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    set(&home, "notes", &["first"]);
+    let path = format!("/api/events?session={SESSION}");
+    let _idle: Vec<Sse> = (0..3).map(|_| Sse::follow(&http, &path)).collect();
+    let mut reader = Sse::follow(&http, &path);
+    reader.receive().expect("the state");
+    let filler = "x".repeat(1_000);
+    for number in 0..300 {
+        let items: Vec<String> = (0..10).map(|item| format!("{number} {item} {filler}")).collect();
+        let params = json!({ "setName": "notes", "items": items, "session_id": SESSION });
+        http.rpc("set_relevant_context", &params).expect("a result");
+        let (_, data) = reader.receive().expect("the change");
+        assert!(data.contains(&format!("{number} 9 x")), "{number}");
+    }
+}
