@@ -1,4 +1,4 @@
-// What both generations of the TypeScript SDK have to see: tools, a stored hint, the resource.
+// What both generations of the TypeScript SDK have to see: tools, a stored hint, the resource, an update.
 
 export const url = process.env.REKINDLE_URL;
 export const headers = { Authorization: `Bearer ${process.env.REKINDLE_TOKEN}` };
@@ -16,6 +16,35 @@ export function expect(what, actual, wanted) {
     console.error(`${what}: expected ${JSON.stringify(wanted)}, got ${JSON.stringify(actual)}`);
     process.exit(1);
   }
+}
+
+// Subscribes to a set of a session's context, changes it and waits for the update. Returns how it subscribed.
+async function subscribed(client, key, revision) {
+  const uri = `context://${key}/ports`;
+  const updated = new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(`no update of ${uri}`)), 10_000).unref();
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      if (method === 'notifications/resources/updated') {
+        resolve(params.uri);
+      }
+    };
+  });
+  const listens = revision === '2026-07-28';
+  if (listens) {
+    await client.listen({ resourceSubscriptions: [uri] });
+  } else if (client.getServerCapabilities().resources.subscribe) {
+    await client.subscribeResource({ uri });
+  } else {
+    return 'no subscriptions';
+  }
+  await client.callTool({
+    name: 'set_relevant_context',
+    arguments: { setName: 'ports', items: ['8080'], session_id: key },
+  });
+  expect('the updated resource', await updated, uri);
+  const items = await client.readResource({ uri });
+  expect('the items', JSON.parse(items.contents[0].text), ['8080']);
+  return listens ? 'listened' : 'subscribed';
 }
 
 // Goes through the calls with a connected client and prints the line for the summary.
@@ -44,6 +73,7 @@ export async function check(client, key, revision) {
 
   // A closed client has forgotten what was agreed.
   const agreed = revision();
+  const how = await subscribed(client, key, agreed);
   await client.close();
-  console.log(`revision ${agreed}, ${tools.length} tools`);
+  console.log(`revision ${agreed}, ${tools.length} tools, ${how}`);
 }
