@@ -14,6 +14,7 @@ use text::secrets::{
 
 use crate::digest;
 use crate::json::Json;
+use crate::prompt::without_private_parts;
 
 /// The prefix of a redaction.
 const MARK: &str = "[redacted:";
@@ -93,8 +94,10 @@ pub(crate) fn with_rules(mut tool: ToolUse) -> ToolUse {
     tool
 }
 
-/// Redacts the known secrets of the event, and all that the guard finds in this text.
+/// Redacts the known secrets of the event, and all that the guard finds in this text. Private parts are removed: an agent
+/// may repeat those of a prompt in a command or in the task of a subagent.
 fn guarded(text: &str) -> Redacted<String> {
+    let text = &without_private_parts(text);
     KNOWN.with_borrow(|known| redact(&known.hide(text), Profile::Strict))
 }
 

@@ -28,6 +28,24 @@ pub(crate) fn without_quotes(text: &str) -> &str {
 
 /// The text without `<private>…</private>`; a tag that is never closed extends to the end.
 fn without_private(text: &str) -> Cow<'_, str> {
+    let (kept, _) = split_private(text);
+    kept
+}
+
+/// A command, or the task of a subagent, without `<private>…</private>`. If a tag is never closed, the text is kept: it
+/// is then code about such a tag.
+pub(crate) fn without_private_parts(text: &str) -> Cow<'_, str> {
+    if !text.contains("</") {
+        return text.into();
+    }
+    match split_private(text) {
+        (kept, true) => kept,
+        (_, false) => text.into(),
+    }
+}
+
+/// The text without its private parts, and whether all of them are closed.
+fn split_private(text: &str) -> (Cow<'_, str>, bool) {
     let mut kept = String::new();
     let mut depth = 0usize;
     let (mut from, mut at) = (0, 0);
@@ -48,11 +66,12 @@ fn without_private(text: &str) -> Cow<'_, str> {
         at += length;
         from = at;
     }
-    match (depth, from) {
+    let kept = match (depth, from) {
         (0, 0) => text.into(),
         (0, from) => (kept + &text[from..]).into(),
         _ => kept.into(),
-    }
+    };
+    (kept, depth == 0)
 }
 
 /// A tag at the beginning of a text.

@@ -75,6 +75,26 @@ fn each_tool_of_claude_code_has_its_type_content_and_path() {
     }
 }
 
+/// @capture_private
+#[test]
+fn private_parts_are_dropped_from_commands_tasks_and_edits() {
+    let task = json!({"prompt": "Look <private>hunter2</private>up"});
+    let edit =
+        json!({"file_path": "/a", "old_string": "a", "new_string": "b <private>c</private>"});
+    for (tool, input, content) in [
+        ("Bash", json!({"command": "echo <private>x</PRIVATE> y"}), "echo  y"),
+        (
+            "Bash",
+            json!({"command": "grep '<private>' a </dev/null"}),
+            "grep '<private>' a </dev/null",
+        ),
+        ("Task", task, "Look up"),
+        ("Edit", edit, "Edit /a: b"),
+    ] {
+        assert_eq!(row("claude-code", "PostToolUse", tool, input).1, content);
+    }
+}
+
 /// @capture_other_agents
 #[test]
 fn the_tools_of_gemini_and_codex_are_the_same_things_by_other_names() {
