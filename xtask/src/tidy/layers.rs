@@ -11,7 +11,8 @@ const MAP: &str = "ARCHITECTURE.md";
 
 /// The lines before the two tables. A table is the next fenced block; its rows are names, two spaces or more, and what
 /// these may see.
-const LAYERS_TITLE: &str = "Who may see whom, checked by `cargo xtask tidy`:";
+const LAYERS_TITLE: &str =
+    "The crates of ours that each crate may depend on, checked by `cargo xtask tidy`:";
 const RESERVED_TITLE: &str = "Crates from outside that only some of ours may use:";
 
 /// The tables of ARCHITECTURE.md.
@@ -169,7 +170,8 @@ fn check_rows(layers: &Layers, members: &Value, problems: &mut Vec<Problem>) {
     let packages: BTreeSet<(String, String)> = packages(members).collect();
     for (manifest, name) in &packages {
         if !layers.rows.iter().any(|row| row.is_for(name)) {
-            let what = format!("`{name}` has no row in {MAP}'s table of who may see whom; add it");
+            let what =
+                format!("`{name}` has no row in {MAP}'s table of permitted dependencies; add it");
             problems.push(Problem::new(manifest, 1, what));
         }
     }
@@ -216,7 +218,7 @@ mod tests {
     const PAGE: &str = "\
 # Map
 
-Who may see whom, checked by `cargo xtask tidy`:
+The crates of ours that each crate may depend on, checked by `cargo xtask tidy`:
 
 ```
 model, text          nothing of ours
