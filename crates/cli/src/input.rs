@@ -23,7 +23,7 @@ impl<'s> Stdin<'s> {
     pub(crate) fn text(&mut self) -> Result<String, OpError> {
         if std::mem::replace(&mut self.used, true) {
             return Err(OpError::invalid("", "two arguments are '-', and stdin can be read once")
-                .hint("Give one of them on the line."));
+                .hint("Give one of them as a value on the command line."));
         }
         let mut text = text("stdin", &mut self.source)?;
         // Echo and editors end a text with a newline that is not part of it.
@@ -44,7 +44,7 @@ pub(crate) fn document(name: &str, given: &str, stdin: &mut Stdin<'_>) -> Result
     };
     let json = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let value = read_json(name, &label, json)
-        .map_err(|error| error.hint("Nothing was changed. Fix it, or write a new one."))?;
+        .map_err(|error| error.hint("Nothing was changed. Correct the JSON, then try again."))?;
     match value {
         Value::Object(mut members) if members.len() == 1 && members.contains_key(name) => {
             Ok(members.remove(name).unwrap_or_default())
@@ -66,7 +66,7 @@ fn file(path: &str) -> Result<String, OpError> {
         ErrorKind::InvalidInput => OpError::invalid("", format!("cannot read {shown}: {error}"))
             .hint("Give the path of a file; the output of a command goes to stdin: `COMMAND | rekindle … -`."),
         _ => OpError::unavailable(format!("cannot read {shown}: {error}"))
-            .hint("Check that the file is yours to read."),
+            .hint("Check that you may read the file."),
     }
     };
     let mut file = regular::open(Path::new(path)).map_err(&trouble)?;

@@ -10,8 +10,11 @@ const FILES: [(&str, &str); 8] = [
         "The database. REKINDLE_HOME and --db change its place.",
     ),
     ("~/.local/share/rekindle/token", "The token of HTTP clients."),
-    ("~/.local/share/rekindle/spool/", "Events that wait for a daemon."),
-    ("~/.local/share/rekindle/backups/", "Backups, and damaged databases that were set aside."),
+    ("~/.local/share/rekindle/spool/", "Events that are not stored in the database yet."),
+    (
+        "~/.local/share/rekindle/backups/",
+        "Databases that `rekindle restore` replaced. A damaged database is set aside beside the new one.",
+    ),
     ("~/.local/share/rekindle/log/", "The log of the daemon and that of the hooks."),
     ("~/.config/rekindle/config.toml", "The settings."),
     (".rekindle.toml", "The settings of a project, at its root."),

@@ -303,7 +303,7 @@ fn switches(op: &Operation) -> impl Iterator<Item = Arg> {
 fn of_list(op: &Operation) -> Vec<Arg> {
     let Some(listed) = op.info.cli.listed else { return Vec::new() };
     let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
-    let ids = flag(IDS).help("Print the ids alone, one a line");
+    let ids = flag(IDS).help("Print the ids alone, one per line");
     let full = listed.whole.map(|_| flag(FULL).help("Print whole records"));
     let columns = (!op.info.cli.columns.is_empty()).then(|| {
         Arg::new(COLUMNS)

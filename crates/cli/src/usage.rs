@@ -114,7 +114,7 @@ fn hint(
         word if table.find(&word).is_some() => command_of(table, &word, name),
         _ if suggested.is_some() => suggested,
         _ if said.0.get(ContextKind::Suggested).is_some() => {
-            Some("A value that starts with '-' goes behind '--'.".to_owned())
+            Some("Put a value that starts with '-' after '--'.".to_owned())
         }
         _ => None,
     };

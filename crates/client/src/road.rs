@@ -44,7 +44,7 @@ impl EnvWishes {
 
 /// The error for a daemon that requests variables of a call without a stamp.
 pub fn asks_on() -> OpError {
-    OpError::internal("the daemon keeps requesting variables")
+    OpError::internal("the daemon keeps requesting environment variables")
         .hint("Run `rekindle stop`, or see `rekindle doctor`.")
 }
 
@@ -148,7 +148,7 @@ fn exchange(
                 "the daemon does not answer",
             )
             .hint(
-                "It may be suspended or busy: see `rekindle doctor`, or end it and try again.",
+                "It may be suspended or busy: `rekindle doctor` names its pid and says how to resume or end it.",
             ))));
         }
         Err(error) => return Err(Lost(error)),

@@ -78,8 +78,8 @@ impl AgentConnection {
         let told = |what: &str, names: &[String]| {
             (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
         };
-        let missing = told("not there", &self.missing);
-        let altered = told("not as it was installed", &self.altered);
+        let missing = told("missing", &self.missing);
+        let altered = told("not as `install` writes it", &self.altered);
         missing.into_iter().chain(altered).collect::<Vec<_>>().join("; ")
     }
 

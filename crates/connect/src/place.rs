@@ -112,7 +112,7 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<UserFile, OpError> {
     }
     if meta.len() > limits::AGENT_FILE_BYTES_MAX {
         let message = format!(
-            "{} has {} bytes, more than the {} that are edited",
+            "{} has {} bytes; only files of up to {} bytes are edited",
             path.display(),
             meta.len(),
             limits::AGENT_FILE_BYTES_MAX
@@ -132,8 +132,8 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<UserFile, OpError> {
     }
 }
 
-const LINK_HINT: &str = "Remove the link, then run the command again; `--scope user` connects the agent without \
-                         the repository.";
+const LINK_HINT: &str = "Remove the link, then run the command again; or connect the agent in your own files with \
+                         `--scope user`.";
 
 /// Refuses a file of a repository whose path leads out of the repository through a symbolic link. The author of
 /// a clone chooses its links, and must not choose which of the user's files are edited.
@@ -229,5 +229,5 @@ pub(crate) fn broken(path: &Path, line: usize, column: usize, what: &str) -> OpE
 
 pub(crate) fn unusable(path: &Path, error: &io::Error) -> OpError {
     OpError::unavailable(format!("cannot use {}: {error}", path.display()))
-        .hint("Check that you may write there and that the disk is not full.")
+        .hint("Check the permissions of this path, and that the disk is not full.")
 }

@@ -63,7 +63,7 @@ impl BadValue {
             self.why
         );
         OpError::unavailable(message).hint(
-            "Correct it, or delete it and remove our entries from the file that it is about by hand.",
+            "Correct this value, or delete it and remove our entries by hand from the file that it names.",
         )
     }
 }
@@ -282,7 +282,7 @@ impl LockedRecord {
             }
             if Instant::now() >= until {
                 return Err(OpError::unavailable(format!(
-                    "another installation has been running for {} s",
+                    "another `install` or `uninstall` is still running after {} s",
                     limits::INSTALL_PATIENCE.as_secs()
                 ))
                 .hint("Wait for it to end, then run the command again."));

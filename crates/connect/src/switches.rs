@@ -1,4 +1,4 @@
-//! SettingsFile of a connected agent that disable our entries, and how to enable them again.
+//! Settings of a connected agent that disable our entries, and how to enable them again.
 
 use std::path::PathBuf;
 
@@ -105,7 +105,7 @@ fn is_off(
     Some(DisabledPart {
         hooks,
         detail,
-        hint: format!("Take {what} out of {}.", file.path.display()),
+        hint: format!("Remove {what} from {}.", file.path.display()),
     })
 }
 

@@ -159,8 +159,10 @@ impl<'a> CallStore<'a> {
     /// Rewrites the file, so that deleted and replaced texts can no longer be read in it.
     pub fn leave_no_trace(&self) -> Result<(), OpError> {
         self.store.compact().map_err(|error| {
-            let message =
-                format!("it is gone, but traces may be left in the file: {}", error.message);
+            let message = format!(
+                "the text was deleted, but traces may be left in the database file: {}",
+                error.message
+            );
             OpError { message, ..error }.hint("`rekindle maintain` rewrites the file.")
         })
     }

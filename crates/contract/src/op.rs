@@ -402,7 +402,15 @@ pub fn check_tier(info: &OpInfo, tier: Tier) -> Result<(), OpError> {
         Tier::Client => "a client",
         Tier::Hook => "a hook",
     };
-    Err(OpError::new(Code::Forbidden, format!("{who} may not call {}", info.name)))
+    let error = OpError::new(Code::Forbidden, format!("{who} may not call {}", info.name));
+    if !info.tiers.contains(&Tier::Person) {
+        return Err(error);
+    }
+    let line = match info.cli.path {
+        [] => format!("call {}", info.name),
+        path => path.join(" "),
+    };
+    Err(error.hint(format!("Ask the user to run `rekindle {line}`.")))
 }
 
 #[cfg(test)]

@@ -103,7 +103,8 @@ impl Table {
         if bytes <= max || self.find(name).is_some_and(|op| op.info.large) {
             return Ok(());
         }
-        Err(OpError::new(Code::TooLarge, format!("{bytes} bytes are over {max}")).with("max", max))
+        let message = format!("the call has {bytes} bytes, but at most {max} are accepted");
+        Err(OpError::new(Code::TooLarge, message).with("max", max))
     }
 
     /// All operations by name.

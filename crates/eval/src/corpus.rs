@@ -85,7 +85,7 @@ impl<'s> EvalCorpus<'s> {
             }
         }
         if count == 0 {
-            return Err(documents.wrong("has no documents"));
+            return Err(documents.wrong("has no documents: no line has a JSON object"));
         }
         let mut lines = questions.lines()?;
         let mut ids: HashMap<String, usize> = HashMap::new();
@@ -98,7 +98,7 @@ impl<'s> EvalCorpus<'s> {
             ids.insert(id, line.number);
         }
         if ids.is_empty() {
-            return Err(questions.wrong("has no questions"));
+            return Err(questions.wrong("has no questions: no line has a JSON object"));
         }
         let scopes = drafts.scopes.into_iter().map(DraftScope::arranged).collect();
         Ok(EvalCorpus { scopes, texts: DocumentTexts { lines: documents.lines()? } })
@@ -203,9 +203,10 @@ impl Drafts {
         let gold_sessions = line.names("gold_sessions")?.unwrap_or_default();
         let scope = line.name("scope")?.unwrap_or_default();
         let named = if scope.is_empty() {
-            "there are no documents without a scope".to_owned()
+            "the question has no `scope`, but every document has one; add the `scope` of its documents, or use --pooled"
+                .to_owned()
         } else {
-            format!("the scope `{}` has no documents", told(&scope))
+            format!("no document has the scope `{}` of this question", told(&scope))
         };
         let draft = self.scope(&scope);
         if draft.documents.is_empty() {
@@ -217,7 +218,7 @@ impl Drafts {
                     known.get(&name).copied().ok_or_else(|| {
                         let name = told(&name);
                         line.wrong(&format!(
-                            "`{member}` names `{name}`, which is no {what} of its scope"
+                            "`{member}` names `{name}`, which is no {what} in the question's scope"
                         ))
                     })
                 };

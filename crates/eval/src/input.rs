@@ -85,7 +85,9 @@ pub(crate) fn unreadable(param: &str, name: &str, error: &io::Error) -> OpError 
         io::ErrorKind::NotFound => Code::NotFound,
         _ => Code::Invalid,
     };
-    OpError::new(code, format!("cannot read {name}: {error}")).with("param", param)
+    OpError::new(code, format!("cannot read {name}: {error}"))
+        .with("param", param)
+        .hint("Give the path of a file that you may read; `rekindle eval --help` shows its format.")
 }
 
 /// The lines of a file in order, without empty ones.

@@ -27,7 +27,7 @@ impl RunDir {
                 }
             }
         }
-        let message = format!("{} is full of directories of other runs", within.display());
+        let message = format!("{} has too many directories of other runs", within.display());
         Err(OpError::unavailable(message).hint("Delete its rekindle-eval-* directories."))
     }
 

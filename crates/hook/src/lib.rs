@@ -174,7 +174,9 @@ fn leave(
     };
     if let Err(error) = spool::leave(&locations, &(hooked.to_spool)(&event, &locations)) {
         let kind = error.kind();
-        log(&locations, hooked.event, &format!("lost: no daemon ({why}), no spool ({kind})"));
+        let lost =
+            format!("lost: no daemon accepted it ({why}), and it could not be spooled ({kind})");
+        log(&locations, hooked.event, &lost);
     }
     HookOutcome::Spooled { event: Box::new(event), locations }
 }

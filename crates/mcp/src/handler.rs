@@ -292,7 +292,7 @@ fn sender(context: &RequestContext<RoleServer>) -> Result<&Peer, OpError> {
 fn check_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(cursor) if !cursor.is_empty() => {
-            Err(ErrorData::invalid_params("no list here has a second page", None))
+            Err(ErrorData::invalid_params("unknown cursor: every list here has one page", None))
         }
         _ => Ok(()),
     }

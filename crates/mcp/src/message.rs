@@ -222,7 +222,7 @@ fn refused(id: Option<&Value>, error: &OpError) -> Outcome {
 /// Reads what a message is, without yet asking what it wants.
 pub(crate) fn shape(message: Value) -> Shape {
     let Value::Object(mut members) = message else {
-        return Shape::Invalid { id: Value::Null, why: "a message is an object" };
+        return Shape::Invalid { id: Value::Null, why: "the message is not an object" };
     };
     let given = members.remove("id");
     let id = match &given {

@@ -23,7 +23,7 @@ impl EntryPath {
         };
         let (scheme, rest) = text.split_once("://").ok_or_else(|| bad("no scheme"))?;
         if scheme.is_empty() || !scheme.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
-            return Err(bad("the scheme is lower-case letters"));
+            return Err(bad("the scheme has other characters than lower-case letters and '-'"));
         }
         let mut segments = Vec::new();
         for segment in rest.split('/') {

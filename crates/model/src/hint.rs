@@ -153,15 +153,18 @@ pub struct HintName {
 impl HintName {
     /// Checks that both names are non-empty, single-line and within their limit.
     pub fn new(component: String, key: String) -> Result<HintName, OpError> {
-        for (param, name) in [("component", &component), ("key", &key)] {
+        for (param, name, example) in
+            [("component", &component, "http-proxy"), ("key", &key, "build")]
+        {
             if name.trim().is_empty() {
                 return Err(OpError::invalid(param, format!("the {param} is empty"))
-                    .hint(format!("Give a {param}, for example 'build'.")));
+                    .hint(format!("Give a {param}, for example '{example}'.")));
             }
             let max = limits::HINT_NAME_BYTES_MAX;
             if name.len() > max {
                 return Err(OpError::invalid(param, format!("the {param} is over {max} bytes"))
-                    .with("max", max));
+                    .with("max", max)
+                    .hint(format!("Give a {param} of at most {max} bytes.")));
             }
             if matches!(name.as_str(), "." | "..") {
                 // The path would be resolved as a parent or current directory.
@@ -172,7 +175,8 @@ impl HintName {
                 return Err(OpError::invalid(
                     param,
                     format!("the {param} has a control character"),
-                ));
+                )
+                .hint("Give a name of one line without tabs and escapes."));
             }
         }
         Ok(HintName { component, key })

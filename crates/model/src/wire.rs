@@ -246,8 +246,9 @@ impl Answer {
 }
 
 fn not_understood() -> OpError {
-    OpError::internal("the daemon sent a request that this client does not understand")
-        .hint("Run `rekindle stop`; the next command starts the new build.")
+    OpError::internal("the daemon sent a request that this client does not understand").hint(
+        "It may be of another build. Run `rekindle stop`; the next command starts this build.",
+    )
 }
 
 /// The build of a process, ordered by version, then by build time.

@@ -12,7 +12,11 @@ use crate::settings::{AGENTS_MAY_STORE_SECRETS, HintSettings};
 /// Checks that the stored variant has the version that the caller expects.
 pub(crate) fn check_version(wanted: Option<u64>, current: u64) -> Result<(), OpError> {
     let Some(wanted) = wanted.filter(|wanted| *wanted != current) else { return Ok(()) };
-    Err(OpError::new(Code::Conflict, format!("the hint has version {current}, not {wanted}"))
+    let message = match current {
+        0 => format!("the hint does not exist, so it has version 0, not {wanted}"),
+        _ => format!("the hint has version {current}, not {wanted}"),
+    };
+    Err(OpError::new(Code::Conflict, message)
         .with("expected_version", wanted)
         .with("current_version", current)
         .hint("Read it again and decide by its current content."))
@@ -115,10 +119,12 @@ pub(crate) fn check_allow_secret(
         .hint(only_people()))
 }
 
+/// The hint for an agent. The user's command is not in backticks, because a quoted command that is also a tool is
+/// reworded to the name of the tool.
 fn only_people() -> String {
     format!(
-        "Say where the secret is kept instead. The user may store it with `rekindle hint set --sensitivity secret`, or \
-         let agents do it: `rekindle config set {AGENTS_MAY_STORE_SECRETS} true`."
+        "Say where the secret is kept instead. The user can store it on the command line (rekindle hint set with \
+         --sensitivity secret), or let agents do it: `rekindle config set {AGENTS_MAY_STORE_SECRETS} true`."
     )
 }
 

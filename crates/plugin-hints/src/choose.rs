@@ -75,7 +75,7 @@ impl Pointer {
 /// There is no hint of this name.
 pub(crate) fn not_found(name: &HintName) -> OpError {
     OpError::not_found(format!("no hint {}/{}", name.component, name.key))
-        .hint("`rekindle hint set COMPONENT KEY VALUE` stores one.")
+        .hint("`rekindle hint ls` lists the components that have hints; `rekindle hint set COMPONENT KEY VALUE` stores one.")
 }
 
 /// There are hints of this name, but none applies to the caller's situation.

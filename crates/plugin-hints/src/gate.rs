@@ -139,7 +139,7 @@ impl Gate {
     pub(crate) fn new(scope: Option<&HintScope>) -> Result<Gate, OpError> {
         Gate::compile(scope, |field, text, why| {
             Err(scope_error(field, format!("'{text}' is not a glob: {why}"))
-                .hint("See the guide to hints for what a glob may hold."))
+                .hint("`*` matches inside one name, `**` any number of names, `{a,b}` a choice; write `\\` before a character that is meant as it is."))
         })
     }
 

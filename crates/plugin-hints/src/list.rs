@@ -103,7 +103,7 @@ impl Op for ListComponents {
         match wanted {
             Some(ComponentFilter::Name(name)) if components.is_empty() => {
                 Err(OpError::not_found(format!("no component '{name}' has hints"))
-                    .hint("`rekindle hint ls` lists those that have."))
+                    .hint("`rekindle hint ls` lists the components that have hints."))
             }
             _ => Ok(ListComponentsOutput { components }),
         }

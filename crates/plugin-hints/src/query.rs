@@ -185,8 +185,9 @@ fn compile(pattern: &str) -> Result<Regex, OpError> {
                 format!("the regex is wrong: {}", why.trim_start_matches("error: "))
             }
         };
-        OpError::invalid("regex", message)
-            .hint("Backreferences and look-around are not supported, everything else is as usual.")
+        OpError::invalid("regex", message).hint(
+            "The syntax is that of Rust's regex crate: without backreferences and look-around.",
+        )
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Lifetime,
         default: "session",
         env: &["REKINDLE_DEFAULT_TTL", "NUDGE_DEFAULT_TTL"],
-        doc: "How long a hint lives that does not say: session, forever, or a duration such as PT2H. \
+        doc: "Lifetime of a hint that is stored without one: session, forever, or a duration such as PT2H. \
               Hints that a person types are kept for good unless this is set.",
     },
     ConfigKey {

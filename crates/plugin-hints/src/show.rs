@@ -95,9 +95,12 @@ pub(crate) fn mask_document(document: &mut Value) -> Option<String> {
     }
     match masked {
         0 => None,
-        1 => Some("note: one secret is masked here; a file or pipe gets it as it is".to_owned()),
+        1 => Some(
+            "note: 1 secret is masked on this terminal; output to a file or pipe contains it"
+                .to_owned(),
+        ),
         _ => Some(format!(
-            "note: {masked} secrets are masked here; a file or pipe gets them as they are"
+            "note: {masked} secrets are masked on this terminal; output to a file or pipe contains them"
         )),
     }
 }

@@ -116,7 +116,8 @@ impl Op for FileHistory {
     fn run(&self, cx: &Cx<'_>, params: FileHistoryParams) -> Result<FileHistoryOutput, OpError> {
         let path = params.file_path.trim();
         if path.is_empty() {
-            return Err(OpError::invalid("file_path", "the file's path is empty"));
+            return Err(OpError::invalid("file_path", "the file's path is empty")
+                .hint("Give the path of a file, or the end of it, such as src/auth.rs."));
         }
         let asked = cx.caller.file(cx.store.whole(), path, params.project == Wanted::All)?;
         let question = cx.caller.projects(params.project);

@@ -94,7 +94,7 @@ impl Op for FindSimilar {
     const INFO: OpInfo = OpInfo {
         name: "find_similar",
         summary: "Find records that are like a text or like another record",
-        doc: "Goes by words and meaning. Call it before you write something down, to see whether it is \
+        doc: "Compares words and meaning. Call it before you write something down, to see whether it is \
               there already: a near-duplicate is marked as one. Give either a text or a path.",
         toolset: "memory",
         cli: CliShape {
@@ -158,11 +158,9 @@ impl FindSimilarParams {
                 found => found,
             },
             (None, Some(path)) => entry(cx, path.trim()),
-            (Some(_), Some(_)) => {
-                Err(OpError::invalid("path", "both a text and a path say what to look for")
-                    .hint("Give one of them."))
-            }
-            (None, None) => Err(OpError::invalid("text", "nothing says what the records are like")
+            (Some(_), Some(_)) => Err(OpError::invalid("path", "both a text and a path are given")
+                .hint("Give one of them.")),
+            (None, None) => Err(OpError::invalid("text", "neither a text nor a path is given")
                 .hint("Give a text, or the path of an entry such as obs://42.")),
         }
     }
@@ -230,7 +228,7 @@ impl Pretty for FindSimilar {
     fn pretty(params: &FindSimilarParams, output: &FindSimilarOutput, width: usize) -> String {
         let FindSimilarOutput { results, about, .. } = output;
         if results.is_empty() {
-            return show::nothing("Nothing is like it", &params.project, about);
+            return show::nothing("No record is similar", &params.project, about);
         }
         let mut text =
             show::records_about(results.iter().map(SimilarRecord::row), about, &[], width);

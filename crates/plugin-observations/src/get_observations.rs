@@ -112,7 +112,7 @@ impl Pretty for GetObservations {
             .collect();
         let found = |id: &i64| results.iter().any(|record| record.id == *id);
         let missing = params.ids.iter().filter(|id| !found(id));
-        blocks.extend(missing.map(|id| format!("#{id} is gone.")));
+        blocks.extend(missing.map(|id| format!("There is no #{id}.")));
         blocks.join("\n\n")
     }
 

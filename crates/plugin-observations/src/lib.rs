@@ -91,7 +91,7 @@ impl Plugin for Observations {
     }
 
     fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
-        &[("project", "Say which places are one project")]
+        &[("project", "List projects, and say which directories belong to one")]
     }
 
     fn feeds(&self) -> Vec<Arc<dyn Feed>> {

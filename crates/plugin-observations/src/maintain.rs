@@ -19,10 +19,10 @@ pub(crate) struct Maintain;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MaintainParams {
-    /// Remove all records that are older than their type is kept.
+    /// First delete all expired records; without it none are deleted.
     #[serde(default)]
     sweep: bool,
-    /// Make the full-text index anew from the records.
+    /// Rebuild the full-text index from the records.
     #[serde(default)]
     rebuild_index: bool,
     /// Only repair damaged rows and a damaged full-text index, and leave everything else as it is.
@@ -47,10 +47,10 @@ pub(crate) struct MaintainOutput {
 impl Op for Maintain {
     const INFO: OpInfo = OpInfo {
         name: "maintain",
-        summary: "Delete expired records, repair damaged rows, optimise the index, reclaim disk space",
-        doc: "Nothing has to be done by hand: records age by themselves as sessions come and go. This does all \
-              of it at once, for example after a setting of retention was changed. Pinned records stay. \
-              Events that arrive meanwhile are not lost.",
+        summary: "Repair rows, optimise the index, reclaim disk space; with sweep delete expired records",
+        doc: "It is seldom needed: expired records are deleted automatically, a batch at a time, while sessions are recorded. \
+              With `sweep` all of them are deleted at once, for example after a setting of retention was changed. \
+              Pinned records stay. Events that arrive meanwhile are not lost.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",

@@ -40,8 +40,8 @@ pub(crate) struct MarkOutput {
 impl Op for Mark {
     const INFO: OpInfo = OpInfo {
         name: "mark",
-        summary: "Keep a sentence among the records",
-        doc: "For what no event says: a decision, a lesson, a place to come back to.",
+        summary: "Store a sentence as a record",
+        doc: "For what no event records: a decision, a lesson, a place to come back to.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "memory",
         core: true,
@@ -69,7 +69,7 @@ impl Op for Mark {
             Wanted::Named(name) => Target::Named(name),
             Wanted::All => {
                 return Err(OpError::invalid("project", "a mark belongs to one project")
-                    .hint("Name the project, or leave it out for the one where you stand."));
+                    .hint("Name the project, or leave it out for that of the current directory."));
             }
         };
         let (session, now) = (cx.caller.session_to_write(cx.config, cx.now), cx.now);
@@ -87,13 +87,15 @@ enum Target {
 fn checked(text: &str) -> Result<Redacted<String>, OpError> {
     let (text, max) = (text.trim(), limits::MARK_CHARS_MAX);
     if text.is_empty() {
-        return Err(OpError::invalid("text", "the text is empty").hint("Say what to keep."));
+        return Err(
+            OpError::invalid("text", "the text is empty").hint("Give the sentence to store.")
+        );
     }
     if text.chars().nth(max).is_some() {
         let message = format!("the text has more than {max} characters");
         return Err(OpError::invalid("text", message)
             .with("max", max)
-            .hint("Keep the sentence that matters."));
+            .hint("Shorten it to the sentence that matters."));
     }
     if let Some(found) = secrets::first(text, Profile::Declared) {
         return Err(

@@ -61,7 +61,7 @@ impl Op for PinObservation {
 impl Op for UnpinObservation {
     const INFO: OpInfo = OpInfo {
         name: "unpin_observation",
-        summary: "Let a record age like any other again",
+        summary: "Undo the pin of a record, so that it can expire",
         doc: "The opposite of pin_observation. Unpinning twice changes nothing.",
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "memory",

@@ -174,7 +174,7 @@ impl Op for AliasProject {
                 let message = format!("{} leads to the project {}", told(&alias), other.name);
                 return Err(OpError::new(Code::Conflict, message)
                     .with("param", "alias")
-                    .hint("Merge the two projects, or split that one first."));
+                    .hint("`rekindle project merge` joins the two projects; `rekindle project split` takes a directory out of the other one."));
             }
             projects::alias(tx, project.id, &alias)?;
             Ok(ProjectOutput { project: ListedProject::of(tx, project.id)? })
@@ -198,8 +198,11 @@ fn normal(param: &str, text: &str) -> Result<String, OpError> {
         let shown = real.to_string_lossy();
         match shown.trim_end_matches('/') {
             "" => {
-                return Err(OpError::invalid(param, "the root directory is no project")
-                    .hint("Give the directory of the project."));
+                return Err(OpError::invalid(
+                    param,
+                    "the root of the file system is not a project",
+                )
+                .hint("Give the directory of the project."));
             }
             path => path.to_owned(),
         }

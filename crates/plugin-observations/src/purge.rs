@@ -254,12 +254,12 @@ impl PurgeParams {
             let message = format!("the search has more than {} words", max - 1);
             return Err(OpError::invalid("search", message)
                 .with("max", max - 1)
-                .hint("A few words of what is to go are enough."));
+                .hint("Give a few words of the records to delete."));
         }
         let typed = self.search.as_deref().unwrap_or_default();
         if typed.contains('*') && query.as_ref().is_some_and(has_beginning) {
-            return Err(OpError::invalid("search", "the search has a beginning of a word")
-                .hint("Only whole words say what is to go: leave out the *."));
+            return Err(OpError::invalid("search", "the search has a prefix such as `alph*`")
+                .hint("Only whole words select records here: leave out the *, or use literal."));
         }
         Ok(query)
     }

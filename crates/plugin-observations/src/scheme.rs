@@ -66,8 +66,9 @@ impl Scheme for ObsScheme {
         })?;
         let found = cx.store.read(|rx| observations::get(rx, &[id]))?.pop();
         let seen = found.ok_or_else(|| {
-            OpError::not_found(format!("there is no obs://{id}"))
-                .hint("It was removed, or never was; `rekindle search` finds what is there.")
+            OpError::not_found(format!("there is no obs://{id}")).hint(
+                "It was deleted or never existed; `rekindle search` shows the ids of records.",
+            )
         })?;
         let mut attributes = members(&seen)?;
         let body = attributes.remove("content");

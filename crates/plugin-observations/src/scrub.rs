@@ -160,8 +160,8 @@ fn replace_session_text<const COLUMN: usize>(
 /// Counts the secrets in the newest records and changes nothing.
 fn sample(cx: &Cx<'_>, count: usize, dry_run: bool) -> Result<ScrubOutput, OpError> {
     if !dry_run {
-        return Err(OpError::invalid("newest", "newest is for a look alone")
-            .hint("Add dry_run (`--dry-run`), or leave newest out to go over everything."));
+        return Err(OpError::invalid("newest", "newest is only for a dry run")
+            .hint("Add dry_run, or leave newest out to scrub all records."));
     }
     let mut found = FoundSecrets::default();
     let mut from = Some(cx.store.read(|rx| scrub::before_newest(rx, count))?);
@@ -381,7 +381,7 @@ impl Pretty for Scrub {
         if by_place.is_empty() {
             return "no secrets found".to_owned();
         }
-        let done = if *scrubbed { "✔ took out" } else { "would take out" };
+        let done = if *scrubbed { "✔ removed" } else { "would remove" };
         let mut lines = vec![
             format!("{done} {}", text::counted(found, "secret")),
             format!("by rule:  {}", counts(by_rule)),

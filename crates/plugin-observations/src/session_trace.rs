@@ -218,7 +218,7 @@ impl Pretty for SessionTrace {
     }
 
     fn notes(_: &SessionTraceParams, output: &SessionTraceOutput) -> Vec<String> {
-        let more = "there are more actions; go on with --after";
+        let more = "there are more actions; --after with the time of the last one shows them";
         output.partial.then(|| more.to_owned()).into_iter().collect()
     }
 

@@ -26,7 +26,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Duration,
         default: "300s",
         env: &["REKINDLE_FOLD"],
-        doc: "Within this time the same file read or search counts as one; 0s keeps each.",
+        doc: "Reads of one file, or equal searches, within this time become one record; 0s stores each of them.",
     },
     ConfigKey {
         key: OTHER_PROJECTS,
@@ -40,28 +40,28 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Boolean,
         default: "false",
         env: &["REKINDLE_BRIEFING_AT_PROMPTS"],
-        doc: "Whether a prompt is answered with up to three earlier records of the project that it is about.",
+        doc: "Whether the agent gets up to three earlier records of the project along with a prompt that they are about.",
     },
     ConfigKey {
         key: RETENTION,
         kind: ConfigKind::Boolean,
         default: "true",
         env: &[],
-        doc: "Whether old records are removed by themselves, each kind after its time; pinned ones stay.",
+        doc: "Whether records past the age limit of their type are deleted automatically; pinned records stay.",
     },
     ConfigKey {
         key: RETENTION_DAYS,
         kind: ConfigKind::DaysByType,
         default: "",
         env: &[],
-        doc: "Days by kind where they differ from the defaults, such as file_read=30,command=365; 0 keeps for ever.",
+        doc: "Age limits in days that differ from the defaults, by type, such as file_read=30,command=365; 0 for no limit.",
     },
     ConfigKey {
         key: RETENTION_MB,
         kind: ConfigKind::Integer,
         default: "0",
         env: &[],
-        doc: "Megabytes of records above which the oldest are removed; 0 for no limit.",
+        doc: "Size of the used part of the database, in MiB, above which the oldest records are deleted; 0 for no limit.",
     },
 ];
 

@@ -42,7 +42,7 @@ pub(crate) fn several_projects(name: &str, paths: &[&str]) -> String {
     let shown: Vec<String> =
         paths.iter().take(limits::PROJECTS_TOLD).map(|path| line(path)).collect();
     format!(
-        "{} projects are called {}: {}. `rekindle project list` tells them apart; `--project PATH` means one.",
+        "{} projects are called {}: {}. `rekindle project list` shows their paths; `--project PATH` selects one.",
         paths.len(),
         line(name),
         shown.join(", ")

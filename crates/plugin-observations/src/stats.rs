@@ -65,9 +65,9 @@ impl PastSweep {
 impl Op for MemoryStats {
     const INFO: OpInfo = OpInfo {
         name: "memory_stats",
-        summary: "Count what is kept and what it costs",
-        doc: "Records by type, sessions, prompts and projects, the first and the last moment, the size of the \
-              database, and the last times that old records were removed by themselves.",
+        summary: "Count the records and show the size of the database",
+        doc: "Records by type, sessions, prompts and projects, the times of the first and the last record, the size \
+              of the database, and the last sweeps of expired records.",
         toolset: "memory",
         cli: CliShape { path: &["stats"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         examples: &[Example {

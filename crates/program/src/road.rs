@@ -70,7 +70,10 @@ impl<'w> CommandRoad<'w> {
             1 => ", and 1 event waits in the spool".to_owned(),
             count => format!(", and {count} events wait in the spool"),
         };
-        let note = format!("note: {}; this is what the store holds without it{wait}", lost.message);
+        let note = format!(
+            "note: {}; the result was read from the database without the daemon{wait}",
+            lost.message
+        );
         world.out.note(&note);
         Ok(Transport::Beside(looked))
     }
@@ -163,10 +166,7 @@ impl Road for CommandRoad<'_> {
                     // answer is returned.
                     Err(Lost(_)) if Instant::now() < until => {}
                     Err(Lost(error)) => {
-                        return Err(OpError::unavailable(format!(
-                            "the daemon is lost: {}",
-                            error.kind()
-                        )));
+                        return Err(connection_lost(&error));
                     }
                 },
             }
@@ -198,6 +198,12 @@ impl CommandRoad<'_> {
         };
         progress::shown(jobs, work)
     }
+}
+
+/// The error for a call whose connection was lost until there was no time for another attempt.
+fn connection_lost(error: &std::io::Error) -> OpError {
+    OpError::unavailable(format!("the connection to the daemon was lost: {}", error.kind()))
+        .hint("A change may have been stored: look before you repeat the command.")
 }
 
 /// The call that reads the progress of jobs.

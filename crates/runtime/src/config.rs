@@ -24,7 +24,7 @@ pub fn load(
             broken(file, &document, item, format!("there is no setting '{name}'"))
         })?;
         let text = text_of(item).ok_or_else(|| {
-            broken(file, &document, item, format!("'{name}' wants a {}", key.kind.word()))
+            broken(file, &document, item, format!("'{name}' is not of type {}", key.kind.word()))
         })?;
         set_checked(table, &mut config, key, &text)
             .map_err(|why| broken(file, &document, item, why))?;
@@ -171,7 +171,8 @@ fn read(file: &Path) -> Result<DocumentMut, OpError> {
             return Err(OpError::new(
                 Code::Invalid,
                 format!("cannot read {}: {error}", file.display()),
-            ));
+            )
+            .hint("Check that you may read the file, or move it away to run with the defaults."));
         }
     };
     text.parse().map_err(|error: toml_edit::TomlError| {
@@ -192,7 +193,7 @@ fn broken(file: &Path, document: &DocumentMut, item: &Item, why: String) -> OpEr
     let line = text.find(needle.trim()).map_or(0, |at| line_of(&text, at));
     OpError::new(Code::Invalid, format!("{}, line {line}: {why}", file.display()))
         .with("line", line)
-        .hint("`rekindle config` lists the settings with their types.")
+        .hint("Correct or delete this line; after that, `rekindle config` lists all settings.")
 }
 
 fn line_of(text: &str, at: usize) -> usize {
@@ -238,7 +239,7 @@ fn save(file: &Path, text: &str) -> Result<(), OpError> {
     };
     write().map_err(|error| {
         OpError::unavailable(format!("cannot write {}: {error}", file.display()))
-            .hint("Check that the folder is yours and not read-only.")
+            .hint("Check that you may write to its directory.")
     })
 }
 

@@ -207,7 +207,7 @@ impl Audit {
 
 fn late(seconds: u64) -> OpError {
     OpError::new(Code::Timeout, format!("no answer within {seconds} s"))
-        .hint("Look at `rekindle status` and `rekindle logs`.")
+        .hint("The call may still finish; see `rekindle status` and `rekindle logs`.")
 }
 
 impl RuntimeInner {

@@ -88,7 +88,7 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
     );
     let waiting = inner.spool.waiting();
     checks.push(if waiting.events == 0 {
-        DoctorCheck::new("spool", CheckResult::Ok, "no events wait".into(), "")
+        DoctorCheck::new("spool", CheckResult::Ok, "no events are waiting".into(), "")
     } else {
         DoctorCheck::new(
             "spool",
@@ -103,8 +103,11 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
         checks.push(DoctorCheck::new(
             "spool",
             CheckResult::Warn,
-            format!("{} in the spool without an event", text::counted(waiting.unreadable, "file")),
-            "They are kept in spool/unreadable; delete them when you have looked.",
+            format!(
+                "{} of the spool could not be read as an event",
+                text::counted(waiting.unreadable, "file")
+            ),
+            "See the directory spool/unreadable; delete the files that you do not need.",
         ));
     }
     checks.push(match cx.store.read(hook_events::last)? {
@@ -118,7 +121,7 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
             "last event",
             CheckResult::Warn,
             "no hook event has been recorded yet".into(),
-            "Start a new session of a connected agent; `rekindle agents` says which are.",
+            "Start a new session of a connected agent; `rekindle agents` shows which agents are connected.",
         ),
     });
     Ok(checks)
@@ -225,7 +228,7 @@ fn room(inner: &RuntimeInner, health: &Health) -> Option<DoctorCheck> {
             "room",
             CheckResult::Warn,
             format!("{pages} of the {max} pages that store.max_pages allows are used"),
-            "Raise store.max_pages, or set it to 0 for no limit.",
+            "Raise the limit with `rekindle config set store.max_pages PAGES` (0 for no limit), then run `rekindle stop`.",
         )
     })
 }
@@ -236,14 +239,13 @@ fn database(inner: &RuntimeInner, health: Health) -> DoctorCheck {
         Integrity::Sound | Integrity::Unfinished => {
             let schema = health.schema_version.unwrap_or_default();
             let (db, wal) = (text::size(health.db_bytes), text::size(health.wal_bytes));
-            let detail = format!("{path}: schema {schema}, {db}, log {wal}");
+            let detail = format!("{path}: schema {schema}, {db}, WAL {wal}");
             return DoctorCheck::new("database", CheckResult::Ok, detail, "");
         }
         Integrity::Damaged(lines) => lines.first().cloned().unwrap_or_default(),
         Integrity::Unreadable(why) => why,
     };
-    let hint =
-        "Restart the daemon: it moves a damaged file aside and continues with the readable part.";
+    let hint = "Run `rekindle stop`, then `rekindle doctor --fix`: it sets the damaged file aside and recovers the readable records.";
     DoctorCheck::new("database", CheckResult::Fail, format!("{path}: {problem}"), hint)
 }
 

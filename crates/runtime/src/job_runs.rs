@@ -75,7 +75,7 @@ impl RuntimeInner {
         if state.waiting.len() >= max {
             drop(state);
             let full = OpError::unavailable(format!("{max} jobs are waiting already"))
-                .hint("See `rekindle jobs`; try again when they have ended.");
+                .hint("`rekindle jobs list` shows them; try again when one has ended.");
             return work(Err(full));
         }
         state.waiting.push_back(work);

@@ -185,7 +185,7 @@ impl SpoolContents {
         let held = (held > 0)
             .then(|| format!("{held} {} in the spool could not be stored yet", noun(held)));
         let foreign = (foreign > 0)
-            .then(|| format!("{foreign} {} in the spool of another user", noun(foreign)));
+            .then(|| format!("{foreign} {} in the spool, owned by another user", noun(foreign)));
         let parts: Vec<String> = held.into_iter().chain(foreign).collect();
         (!parts.is_empty()).then(|| format!("{}; see `rekindle doctor`", parts.join("; ")))
     }
@@ -606,8 +606,8 @@ mod tests {
         assert_eq!(note(0, 0), None);
         let one = "1 event in the spool could not be stored yet; see `rekindle doctor`";
         assert_eq!(note(1, 0).as_deref(), Some(one));
-        let both = "2 events in the spool could not be stored yet; 1 event in the spool of another \
-                    user; see `rekindle doctor`";
+        let both = "2 events in the spool could not be stored yet; 1 event in the spool, owned by \
+                    another user; see `rekindle doctor`";
         assert_eq!(note(2, 1).as_deref(), Some(both));
     }
 

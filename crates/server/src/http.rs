@@ -294,12 +294,12 @@ async fn route(
         }
     }
     let Some(path) = path else {
-        return Refused::from(OpError::not_found("nothing is at this path")).response(false);
+        return Refused::from(OpError::not_found("there is nothing at this path")).response(false);
     };
     let allow = path.allow();
     if !allow.split(", ").any(|verb| verb == head.method.as_str()) {
-        let error = OpError::invalid("", "this path does not take the verb")
-            .hint(format!("It takes {allow}."));
+        let error = OpError::invalid("", "this path does not support the method of the request")
+            .hint(format!("It supports {allow}."));
         let refused = Refused { status: StatusCode::METHOD_NOT_ALLOWED, error };
         let mut response = refused.response(false);
         if let Ok(allow) = HeaderValue::try_from(&*allow) {

@@ -130,7 +130,8 @@ pub(crate) fn prepare_restore(
     match files::id(file).map_err(unreadable)? {
         None => {
             return Err(OpError::not_found(format!("there is no file {}", file.display()))
-                .with("param", "file"));
+                .with("param", "file")
+                .hint("Name a file that `rekindle backup` wrote."));
         }
         found if found == current => return Err(refuse("is the database that is in use")),
         Some(_) => {}

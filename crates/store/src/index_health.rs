@@ -261,7 +261,7 @@ pub(crate) fn rebuild_damaged(tx: &Tx<'_>) -> Result<(), OpError> {
             "the full-text index is damaged again after {max} rebuilds"
         ))
         .with("max", max)
-        .hint("Restart the daemon with `rekindle stop`; if it stays, `rekindle backup` and `rekindle restore` make a new file."));
+        .hint("Run `rekindle stop`, then try again. If it is damaged again, `rekindle backup` and `rekindle restore` of that file make a new database."));
     }
     passages::rebuild(tx)
 }

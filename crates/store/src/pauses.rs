@@ -96,7 +96,7 @@ fn forget_note(tx: &Tx<'_>) -> Result<(), OpError> {
         Err(error) if file.is_file() => {
             let message = format!("{} cannot be removed: {}", file.display(), error.kind());
             Err(OpError::unavailable(message)
-                .hint("Hooks know by it what is paused: make its folder writable, and try again."))
+                .hint("Hooks read this file to know what is paused: make its directory writable, then try again."))
         }
         _ => Ok(()),
     }

@@ -394,7 +394,7 @@ pub fn alias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
         Some((other, _)) if other != project => {
             let other = by_id(tx, other)?.map_or_else(String::new, |project| project.name);
             Err(OpError::new(Code::Conflict, format!("{value} leads to the project {other}"))
-                .hint("Merge the two projects, or split that one first."))
+                .hint("`rekindle project merge` joins the two projects; `rekindle project split` takes a directory out of the other one."))
         }
         _ => put_alias(tx, project, value, true),
     }
@@ -404,7 +404,8 @@ pub fn alias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
 /// lead there.
 pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     if from == into {
-        return Err(OpError::invalid("into", "a project cannot be merged with itself"));
+        return Err(OpError::invalid("into", "a project cannot be merged with itself")
+            .hint("Name two different projects; `rekindle project list` shows them."));
     }
     forget_found(tx);
     pauses::carry_over(tx, from, into)?;
@@ -422,7 +423,8 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     let leads_here = alias_of(tx, root)?.is_some_and(|(of, _)| of == project);
     let whole = by_id(tx, project)?.is_some_and(|project| project.key == root);
     if !leads_here || whole {
-        let message = format!("{root} is not one of several roots of the project");
+        let message =
+            format!("{root} is not a root of the project besides the one that it is known by");
         return Err(OpError::invalid("root", message)
             .hint("`rekindle project list` shows the roots of each project."));
     }

@@ -283,7 +283,7 @@ pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
     let shown = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
     match named.len() {
         0 => Err(OpError::not_found(format!("Session not found: {shown}")).hint(
-            "`rekindle sessions` lists them; `rekindle show` names the session of a record.",
+            "`rekindle sessions --project '*'` lists the sessions; `rekindle show` names the session of a record.",
         )),
         1 => by_name(rx, &named.remove(0))?
             .ok_or_else(|| OpError::not_found(format!("Session not found: {shown}"))),
@@ -293,7 +293,7 @@ pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
                 .map(|name| text::one_line(name, limits::HOOK_NAME_BYTES_MAX))
                 .collect();
             let message =
-                format!("'{shown}' is the beginning of several sessions: {}", listed.join(", "));
+                format!("the ids of several sessions begin with '{shown}': {}", listed.join(", "));
             Err(OpError::invalid("session_id", message).hint("Give more characters of the id."))
         }
     }

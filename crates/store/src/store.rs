@@ -270,7 +270,7 @@ impl Store {
                 }
             }
         }
-        Err(StoreError::Io("its file does not stay at its path".into()).into())
+        Err(StoreError::Io("its file is moved or replaced repeatedly".into()).into())
     }
 
     /// Reports damage that a reader met to the writer. Returns the error for the reader's caller.
@@ -471,7 +471,7 @@ fn refusal(refused: &TrySendError<Command>) -> OpError {
 }
 
 fn closed() -> OpError {
-    OpError::unavailable("the store is closed").hint("Start the daemon again.")
+    OpError::unavailable("the store is closed").hint("The daemon is stopping: try again.")
 }
 
 /// A write's closure, its last result, and the callback that gets it.

@@ -313,7 +313,7 @@ impl Writer {
                 }
             }
         }
-        Err(StoreError::Io("its file does not stay at its path".into()).into())
+        Err(StoreError::Io("its file is moved or replaced repeatedly".into()).into())
     }
 
     /// Updates the state of the full-text index before subscribers and callers learn of the commit.
@@ -421,7 +421,7 @@ fn transact(
             return Ok(outcomes);
         }
     }
-    Err(StoreError::Io("a group came to no end".into()).into())
+    Err(StoreError::Io("a batch of writes was not finished".into()).into())
 }
 
 fn blame(fault: StoreError) -> Aborted {

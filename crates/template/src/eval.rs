@@ -204,7 +204,7 @@ fn members<'a>(over: Cow<'a, Value>, bind: &Bind<'_>) -> Result<Vec<LoopItem<'a>
         Cow::Owned(Value::Object(members)) => {
             members.into_iter().map(|(name, value)| (Some(name), Cow::Owned(value))).collect()
         }
-        over => return Err(wrong(format!("it loops over {}", kind(&over)))),
+        over => return Err(wrong(format!("a loop cannot go over {}", kind(&over)))),
     })
 }
 

@@ -243,7 +243,7 @@ pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
 }
 
 fn compare(op: Operator, left: &Value, right: &Value) -> Result<bool, TemplateError> {
-    let unlike = || wrong(format!("it compares {} with {}", kind(left), kind(right)));
+    let unlike = || wrong(format!("cannot compare {} with {}", kind(left), kind(right)));
     let within = || match right {
         Value::Array(items) => Ok(items.iter().any(|item| equal(item, left))),
         Value::Object(members) => Ok(left.as_str().is_some_and(|name| members.contains_key(name))),
@@ -265,7 +265,7 @@ fn compare(op: Operator, left: &Value, right: &Value) -> Result<bool, TemplateEr
 
 fn calculate(op: Operator, left: &Value, right: &Value) -> Result<Value, TemplateError> {
     let (Value::Number(first), Value::Number(second)) = (left, right) else {
-        return Err(wrong(format!("it calculates with {} and {}", kind(left), kind(right))));
+        return Err(wrong(format!("cannot calculate with {} and {}", kind(left), kind(right))));
     };
     if let (Some(first), Some(second)) = (first.as_i64(), second.as_i64())
         && op != Operator::Divide

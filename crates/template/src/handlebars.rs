@@ -67,7 +67,7 @@ impl<'t> HandlebarsParser<'t> {
         match tag.sigil {
             Some('!') => Ok(()),
             Some('#') if tag.body.starts_with(['*', '>']) => {
-                refuse("there are no partials and decorators".to_owned())
+                refuse("partials and decorators are not supported".to_owned())
             }
             Some('#') => self.open(tag),
             Some('/') => self.close(tag),
@@ -92,8 +92,8 @@ impl<'t> HandlebarsParser<'t> {
                 self.nodes.push(Node::Emit(value));
                 Ok(())
             }
-            Some('>' | '*') => refuse("there are no partials and decorators".to_owned()),
-            Some(_) => refuse("there are no raw blocks".to_owned()),
+            Some('>' | '*') => refuse("partials and decorators are not supported".to_owned()),
+            Some(_) => refuse("raw blocks are not supported".to_owned()),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'t> HandlebarsParser<'t> {
             };
         let body = std::mem::take(&mut self.nodes);
         let Some(block) = self.open.last_mut() else {
-            return Err(broken(self.text, tag.at, "`else` is in no block"));
+            return Err(broken(self.text, tag.at, "`else` is outside of a block"));
         };
         let kind = std::mem::replace(&mut block.kind, OpenPart::Else(BlockKind::If));
         block.kind = match (kind, next) {
@@ -163,7 +163,7 @@ impl<'t> HandlebarsParser<'t> {
 
     fn close(&mut self, tag: &TemplateTag<'t>) -> Result<(), TemplateError> {
         let Some(block) = self.open.pop().filter(|block| block.name == tag.body) else {
-            let why = format!("'{}' is closed and not open", shown(tag.body));
+            let why = format!("'{}' is closed but was not opened", shown(tag.body));
             return Err(broken(self.text, tag.at, why));
         };
         let OpenBlock { kind, mut arms, params, before, .. } = block;

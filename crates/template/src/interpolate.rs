@@ -20,7 +20,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
         let end = inside.find('}').ok_or_else(|| broken(text, dollar, "a ${ is not closed"))?;
         let name = &inside[..end];
         if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c)) {
-            let why = format!("'{}' is no name; write $${{ for a ${{ that stays", shown(name));
+            let why =
+                format!("'{}' is not a valid name; write $${{ to print ${{ itself", shown(name));
             return Err(broken(text, dollar, why));
         }
         nodes.push(Node::Emit(Expr::Path(NamePath {

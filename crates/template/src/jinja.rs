@@ -147,7 +147,7 @@ impl<'t> JinjaParser<'t> {
         }
         let over: Expr<'t> = self.either()?;
         if self.eat_word("if") || self.eat_word("recursive") {
-            return self.refuse("`for` takes a value and nothing behind it");
+            return self.refuse("`if` and `recursive` are not supported in `for`");
         }
         self.close("%}")?;
         let (body, end) = self.block(&["else", "endfor"])?;
@@ -186,6 +186,6 @@ impl<'t> JinjaParser<'t> {
         if self.trims {
             self.eat("-");
         }
-        if self.eat(end) { Ok(()) } else { self.refuse(format!("`{end}` is not there")) }
+        if self.eat(end) { Ok(()) } else { self.refuse(format!("`{end}` is missing")) }
     }
 }

@@ -47,9 +47,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
                         if section.inverted { (Vec::new(), inside) } else { (inside, Vec::new()) };
                     nodes.push(Node::Section { of, body, otherwise });
                 }
-                _ => return refuse(format!("'{}' is closed and not open", shown(tag.body))),
+                _ => return refuse(format!("'{}' is closed but was not opened", shown(tag.body))),
             },
-            Some('>') => return refuse("there are no partials".to_owned()),
+            Some('>') => return refuse("partials are not supported".to_owned()),
             None | Some('{' | '&') => nodes.push(Node::Emit(path(text, tag.body, tag.at)?)),
             Some(sigil) => return refuse(format!("'{sigil}' is not a kind of tag")),
         }
@@ -66,7 +66,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Node<'_>>, TemplateError> {
 fn path<'t>(text: &str, word: &'t str, at: usize) -> Result<Expr<'t>, TemplateError> {
     let steps: Vec<&str> = if word == "." { Vec::new() } else { word.split('.').collect() };
     if steps.iter().any(|step| step.is_empty() || step.contains(char::is_whitespace)) {
-        return Err(broken(text, at, format!("'{}' is no name", shown(word))));
+        return Err(broken(text, at, format!("'{}' is not a valid name", shown(word))));
     }
     Ok(Expr::Path(NamePath { base: Base::Nearest, steps, text: word }))
 }

@@ -157,7 +157,7 @@ fn disabled_hooks_and_servers_are_reported_with_the_way_to_enable_them() {
         let file = home.write(file, text);
         assert!(!in_repository(&home, &["doctor"]).stdout.contains(what), "not connected yet");
         told_everywhere(&home, name, what, &format!("`{member}`"));
-        told_everywhere(&home, name, what, &format!("out of {}", file.display()));
+        told_everywhere(&home, name, what, &format!("from {}", file.display()));
     }
 }
 
@@ -251,17 +251,17 @@ fn a_missing_program_is_reported_as_missing_tools_or_missing_events() {
     home.write(".cursor/mcp.json", &server.replace(program, gone.to_str().unwrap()));
     let cursor = agent(&home, "cursor");
     assert_eq!(texts(&cursor["faults"]), "", "events come");
-    let lost = format!("{} is not there, so our MCP tools are not there", gone.display());
+    let lost = format!("{} does not exist, so our MCP tools are missing", gone.display());
     assert!(texts(&cursor["remarks"]).contains(&lost), "{cursor}");
     assert_eq!(line(&home, "cursor")[2], "yes");
     assert!(home.run(&["doctor"]).stdout.contains(&lost));
     let hooks = read(&home, ".cursor/hooks.json").replace(program, gone.to_str().unwrap());
     home.write(".cursor/hooks.json", &hooks);
-    assert!(texts(&agent(&home, "cursor")["faults"]).contains("no event comes"));
+    assert!(texts(&agent(&home, "cursor")["faults"]).contains("no event arrives"));
     let narrow = hooks.replacen("\"command\"", "\"matcher\": \"x\",\n        \"command\"", 1);
     home.write(".cursor/hooks.json", &narrow);
     let (_, detail, _) = said(&home, "cursor");
-    assert_eq!(detail, "Cursor is partly connected; not as it was installed: sessionStart");
+    assert_eq!(detail, "Cursor is partly connected; not as `install` writes it: sessionStart");
 }
 
 /// @connect_moved

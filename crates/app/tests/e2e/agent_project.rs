@@ -33,7 +33,7 @@ fn the_doctor_checks_agents_that_are_connected_only_in_this_repository() {
     home.write("repo/.claude/settings.json", &cut);
     let (status, detail, hint) = doctor("claude-code");
     assert_eq!(status, "fail", "{detail}");
-    assert!(detail.contains("not there: SessionStart"), "{detail}");
+    assert!(detail.contains("missing: SessionStart"), "{detail}");
     assert!(hint.contains("`rekindle install claude-code --scope project`"), "{hint}");
     in_repository(&home, &["doctor", "--fix"]);
     assert_eq!(doctor("claude-code").0, "ok");

@@ -55,14 +55,14 @@ fn an_agent_that_is_connected_and_cannot_call_us_is_broken() {
     let codex = lines(&shown(&home), "codex");
     assert!(codex.contains(" broken "), "{codex}");
     assert!(
-        codex.contains("is not there") && codex.contains("`rekindle install codex`"),
+        codex.contains("does not exist") && codex.contains("`rekindle install codex`"),
         "{codex}"
     );
     home.write(".claude/settings.json", "{ \"disableAllHooks\": true }");
     install(&home, &["claude-code"]).ok();
     let claude = lines(&shown(&home), "claude-code");
     assert!(
-        claude.contains(" broken ") && claude.contains("Take `disableAllHooks` out"),
+        claude.contains(" broken ") && claude.contains("Remove `disableAllHooks` from"),
         "{claude}"
     );
     assert_eq!(agent(&home, "claude-code")["faults"].as_array().unwrap().len(), 1);

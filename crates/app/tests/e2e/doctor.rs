@@ -130,7 +130,7 @@ fn a_registered_program_must_exist_run_and_answer() {
     std::fs::remove_file(&program).unwrap();
     let (status, detail, hint) = said(&home, "codex program");
     assert_eq!(status, "fail", "{detail}");
-    assert!(detail.contains("is not there") && hint.contains("rekindle install codex"), "{hint}");
+    assert!(detail.contains("does not exist") && hint.contains("rekindle install codex"), "{hint}");
     assert_eq!(doctor(&home, &[]).code, 1);
     home.write("bin/rekindle", "#!/bin/sh\necho rekindle 9\n");
     assert!(said(&home, "codex program").1.contains("cannot be run"));
@@ -139,9 +139,11 @@ fn a_registered_program_must_exist_run_and_answer() {
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         said(&home, "codex program")
     };
-    assert!(runs("#!/bin/sh\necho rekindle 9\n").1.contains("does not answer as rekindle"));
+    assert!(runs("#!/bin/sh\necho rekindle 9\n").1.contains("is not rekindle, or does not answer"));
     // A program that does not answer is given up after a timeout.
-    assert!(runs("#!/bin/sh\nexec cat /dev/zero\n").1.contains("does not answer as rekindle"));
+    assert!(
+        runs("#!/bin/sh\nexec cat /dev/zero\n").1.contains("is not rekindle, or does not answer")
+    );
     let (status, detail, _) = runs("#!/bin/sh\necho '{\"build\":\"0.0.0+1\"}'\n");
     assert_eq!(status, "warn");
     assert!(detail.contains("of an older build (0.0.0+1)"), "{detail}");
@@ -217,7 +219,7 @@ fn an_active_agent_with_events_is_ok() {
     assert_eq!(ago(9).0, "ok");
     let (status, detail, _) = ago(11);
     assert_eq!(status, "fail");
-    assert!(detail.contains("its last event came 11m ago"), "{detail}");
+    assert!(detail.contains("its last event arrived 11m ago"), "{detail}");
     // A file from the future says something about the clock, not about the agent.
     dated(&home, ".claude/projects/x/1.jsonl", HOUR);
     assert_eq!(said(&home, "claude-code capture").0, "ok");

@@ -168,7 +168,7 @@ fn a_failed_repair_is_reported_with_its_reason() {
     let failed = run.json()["failed"].to_string();
     assert!(failed.contains("cannot close ") && failed.contains("shared by all"), "{failed}");
     let shown = home.run(&["doctor", "--fix"]).stdout;
-    assert!(shown.contains("not mended: ") && !shown.contains("Nothing was there"), "{shown}");
+    assert!(shown.contains("not fixed: ") && !shown.contains("Nothing to fix"), "{shown}");
 }
 
 /// @doctor_fixes

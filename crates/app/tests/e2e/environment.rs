@@ -167,7 +167,7 @@ fn a_daemon_that_keeps_asking_is_answered_twice_and_then_gets_the_call_as_it_is(
     assert_eq!((taken.json()["hint"].clone(), sent), (json!(null), stamps.to_vec()));
     let (refused, sent) = run(|call| question(call as i64, &["ASKED"]));
     assert_eq!((refused.code, sent), (1, stamps.to_vec()));
-    assert!(refused.stdout.contains("keeps requesting variables"), "{refused:?}");
+    assert!(refused.stdout.contains("keeps requesting environment variables"), "{refused:?}");
 }
 
 /// @env_asked_names_only

@@ -302,7 +302,7 @@ fn errors_name_tools_to_models_and_commands_to_people() {
         (
             "session_trace",
             json!({ "session_id": "none" }),
-            "`list_sessions` lists them; `get_observations` names the session of a record",
+            "`list_sessions` lists the sessions; `get_observations` names the session of a record",
         ),
         ("timeline", json!({ "anchor": 99 }), "`search` gives the ids"),
         ("search", json!({ "query": "x", "typo": 1 }), "The input schema of `search`"),
@@ -315,7 +315,7 @@ fn errors_name_tools_to_models_and_commands_to_people() {
     for (line, hint) in [
         (
             &["trace", "none"][..],
-            "`rekindle sessions` lists them; `rekindle show` names the session of a record",
+            "`rekindle sessions --project '*'` lists the sessions; `rekindle show` names the session of a record",
         ),
         (&["timeline", "99"], "`rekindle search` gives the ids"),
         (&["purge"], "for example project or --older-than; `rekindle purge --help`"),

@@ -495,7 +495,7 @@ fn a_clone_that_excludes_everything_is_reported_by_status_doctor_and_once_in_a_s
         let edit = json!({ "tool_name": "Edit", "tool_input": edit });
         event(&home, &clone, "PostToolUse", "s-1", edit);
         runs(&home, &clone, "s-1", "echo heron");
-        let says = ".rekindle.toml excludes every path; nothing with a path is kept there";
+        let says = ".rekindle.toml excludes every path; no record with a file path is stored there";
         let (session, told) = told_at_start(&home, &clone, "s-2");
         assert!(told.contains(says), "{told}");
         let again = event(&home, &clone, "SessionStart", &session, json!({ "source": "resume" }));
@@ -534,7 +534,7 @@ fn a_clone_whose_globs_together_exclude_all_its_files_is_reported() {
         }
         let _daemon = daemon.then(|| home.daemon());
         runs(&home, &clone, "s-1", "echo heron");
-        let says = ".rekindle.toml excludes all files here (5); nothing about them is kept";
+        let says = ".rekindle.toml excludes all files here (5); nothing about them is stored";
         let (_, told) = told_at_start(&home, &clone, "s-2");
         assert!(told.contains(says), "{told}");
         for command in ["status", "doctor"] {

@@ -323,7 +323,7 @@ fn up_lists_the_agents_that_are_not_connected_in_one_line() {
     home.write(".codex/config.toml", "");
     home.write(".claude/settings.json", "{}");
     let run = home.run(&["up"]);
-    let line = "note: Claude Code and Codex found and not connected; `rekindle install` does it\n";
+    let line = "note: not connected: Claude Code and Codex; `rekindle install` connects agents\n";
     assert_eq!((run.code, run.stderr.as_str()), (0, line));
     assert_eq!(home.run(&["up", "--json"]).stderr, "");
     install(&home, &["claude-code", "codex"]).ok();

@@ -43,7 +43,7 @@ fn similar_things_are_found_by_text_and_by_path() {
     ids.sort_unstable();
     assert_eq!(ids, [first.as_str(), again.as_str()]);
     for (line, said) in [
-        (&["similar"][..], "nothing says what the records are like"),
+        (&["similar"][..], "neither a text nor a path is given"),
         (&["similar", "obs://99999"], "there is no obs://99999"),
         (&["similar", "--path", "nowhere.rs"], "not an entry path"),
         (&["similar", "x", "--path", "obs://1"], "both a text and a path"),

@@ -371,7 +371,7 @@ fn a_database_that_lost_its_application_id_is_refused_and_repaired_by_the_doctor
             assert_eq!(listing(&home.path("docs")), before, "{command}");
         }
         let fixed = home.run(&["doctor", "--fix", "--db", named]).stdout;
-        assert!(fixed.contains("mended: wrote the application id"), "{fixed}");
+        assert!(fixed.contains("fixed: wrote the application id"), "{fixed}");
         assert_eq!(home.run(&["hint", "get", "web", "build", "--db", named]).code, 0);
         assert!(sqlite::is_sound(&database));
         let copies = listing(&home.path("docs")).into_iter();

@@ -84,13 +84,16 @@ fn reads_work_without_a_daemon_that_cannot_be_reached() {
     let payload = json!({ "session_id": "s-9", "cwd": home.dir, "prompt": "while it hangs" });
     home.hook("UserPromptSubmit", &payload);
     let told = home.run(&["recent"]).stderr;
-    assert!(told.contains("without it, and 1 event waits in the spool"), "{told}");
+    assert!(told.contains("without the daemon, and 1 event waits in the spool"), "{told}");
     remove_socket(&home);
     for (line, run) in hung.into_iter().chain(together(6, &home, &lines)) {
-        assert!(run.stderr.contains("the store holds without it"), "{line}: {run:?}");
+        assert!(
+            run.stderr.contains("read from the database without the daemon"),
+            "{line}: {run:?}"
+        );
         assert!(run.ok().contains("tame the zebrafish"), "{line}");
     }
     signal(daemon.pid(), "CONT");
     let again = home.run(&["search", "zebrafish"]);
-    assert!(!again.stderr.contains("without it"), "{again:?}");
+    assert!(!again.stderr.contains("without the daemon"), "{again:?}");
 }

@@ -231,7 +231,7 @@ fn the_doctor_says_how_to_fix_each_problem() {
     home.write("data/spool/000000000000001-nonsense.json", "{");
     home.run(&["doctor", "--fix"]).ok();
     let spool = home.run(&["doctor"]).ok();
-    assert!(spool.contains("1 file in the spool without an event"), "{spool}");
+    assert!(spool.contains("1 file of the spool could not be read"), "{spool}");
     // Another program with a database of its own at our path.
     std::fs::remove_file(sqlite::path(&home)).unwrap();
     let _ = std::fs::remove_file(home.path("data/rekindle.db-wal"));

@@ -270,7 +270,7 @@ fn browsers_are_forgotten_without_a_daemon_and_the_newest_twenty_are_kept() {
     daemon.end_by("TERM");
     assert_eq!(home.run(&["web", "--forget"]).ok(), "20 browsers forgotten\n");
     assert!(!home.locations().browsers().exists());
-    assert_eq!(home.run(&["web", "--forget"]).ok(), "no browser was known\n");
+    assert_eq!(home.run(&["web", "--forget"]).ok(), "no browser was authorised\n");
 }
 
 /// @taken_port_is_named

@@ -45,7 +45,7 @@ fn a_project_name_that_two_projects_share_is_reported() {
     for args in [&["search", "zebra"][..], &["search", "numbat"], &["briefing"]] {
         let said = home.run(&[args, &["--project", "web"]].concat()).ok();
         assert!(said.contains("2 projects are called web: project://"), "{said}");
-        assert!(said.contains("`rekindle project list` tells them apart"), "{said}");
+        assert!(said.contains("`rekindle project list` shows their paths"), "{said}");
     }
     let one = home.run(&["search", "zebra", "--project", &paths[0]]).ok();
     assert!(!one.contains("projects are called"), "{one}");

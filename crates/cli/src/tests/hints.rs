@@ -457,7 +457,9 @@ fn an_export_is_a_document_with_secrets_masked_on_a_terminal() {
     assert!(!out.contains('\u{9b}'));
     let (exit, out, err) = export(false, true);
     assert_eq!(exit, 0);
-    assert_eq!(err, "note: 2 secrets are masked here; a file or pipe gets them as they are\n");
+    let note =
+        "note: 2 secrets are masked on this terminal; output to a file or pipe contains them\n";
+    assert_eq!(err, note);
     assert!(!out.contains(&key), "{out}");
     let shown: Value = serde_json::from_str(&out).unwrap();
     let web = &shown["components"]["web"];

@@ -40,13 +40,13 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
         hint: Usage: rekindle note put <COMPONENT> <KEY> <VALUE>
         $ note put a b c --colour red
         error: unexpected argument '--colour'
-        hint: A value that starts with '-' goes behind '--'. Usage: rekindle note put <COMPONENT> <KEY> <VALUE>
+        hint: Put a value that starts with '-' after '--'. Usage: rekindle note put <COMPONENT> <KEY> <VALUE>
         $ note put a b c --reson x
         error: unexpected argument '--reson'
         hint: Did you mean --reason? Usage: rekindle note put --reason <REASON> <COMPONENT> <KEY> <VALUE>
         $ note put a b -j4
         error: unexpected argument '-j'
-        hint: A value that starts with '-' goes behind '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+        hint: Put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
         $ note put a b c --ttl never
         error: --ttl wants one of session, forever, not 'never'
         hint: See `rekindle note put --help`.

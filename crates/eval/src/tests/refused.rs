@@ -56,7 +56,10 @@ fn a_wrong_question_is_reported_with_file_and_line() {
             r#"{"id":"x","text":"x","gold":[],"gold_sessions":["s"]}"#,
             "line 2: `gold_sessions` names `s`, which is no session",
         ),
-        (r#"{"id":"x","scope":"far","text":"x","gold":[]}"#, "line 2: the scope `far` has no"),
+        (
+            r#"{"id":"x","scope":"far","text":"x","gold":[]}"#,
+            "line 2: no document has the scope `far`",
+        ),
         (r#"{"id":"q","text":"x","gold":[]}"#, "line 2: the id `q` is already in line 1"),
     ] {
         let error = refusal(DOCUMENT, &format!("{QUESTION}\n{line}"));
@@ -67,8 +70,9 @@ fn a_wrong_question_is_reported_with_file_and_line() {
 
 #[test]
 fn empty_and_missing_files_are_refused() {
-    assert!(refusal("", QUESTION).message.ends_with("docs.jsonl has no documents"));
-    assert!(refusal(DOCUMENT, "\n \n").message.ends_with("questions.jsonl has no questions"));
+    assert!(refusal("", QUESTION).message.contains("docs.jsonl has no documents: no line"));
+    let error = refusal(DOCUMENT, "\n \n");
+    assert!(error.message.contains("questions.jsonl has no questions: no line"), "{error}");
     let files = Files::new();
     let nowhere = files.0.path().join("nowhere");
     let input = EvalInput::Lines { documents: nowhere.clone(), questions: nowhere };

@@ -153,7 +153,8 @@ impl HintScope {
         for name in names {
             if name.contains(['=', '\0']) {
                 let path = "meta.scope.env_required";
-                return Err(OpError::invalid(path, "a variable's name has '=' or NUL in it"));
+                return Err(OpError::invalid(path, "a variable's name has '=' or NUL in it")
+                    .hint("Give the name alone; env_match takes the values."));
             }
         }
         Ok(())
@@ -177,7 +178,8 @@ fn check_list<'t>(
     check_count(field, texts.len())?;
     for text in texts {
         if text.trim().is_empty() {
-            return Err(scope_error(field, format!("{field} has an empty text in it")));
+            return Err(scope_error(field, format!("{field} has an empty text in it"))
+                .hint(format!("Leave {field} out if it does not matter.")));
         }
         check_length(field, text)?;
     }

@@ -76,7 +76,9 @@ pub fn check_value(value: &Value) -> Result<(), OpError> {
             let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
             if !known.contains(&kind) {
                 let message = "the value's type must be command, path, template or json";
-                return Err(OpError::invalid("value", message));
+                return Err(OpError::invalid("value", message).hint(
+                    "Pass a string such as \"make build\", or for example {\"type\":\"command\",\"cmd\":\"make build\"}.",
+                ));
             }
             let typed = Typed::deserialize(value).map_err(|error| {
                 OpError::invalid("value", format!("the value is not a {kind}: {error}"))

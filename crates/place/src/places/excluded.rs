@@ -78,12 +78,12 @@ impl Exclude {
         match &self.withheld {
             Some(Withheld::Broken(what)) => {
                 return Some(format!(
-                    "{what}; nothing with a path is kept there until it is mended"
+                    "{what}; no record with a file path is stored there until the file is corrected"
                 ));
             }
             Some(Withheld::Excluded) => {
                 return Some(format!(
-                    "{file} excludes every path; nothing with a path is kept there until it excludes less"
+                    "{file} excludes every path; no record with a file path is stored there until it excludes less"
                 ));
             }
             None => {}
@@ -101,7 +101,7 @@ impl Exclude {
             }
         };
         Some(format!(
-            "{file} excludes {how_many}; nothing about them is kept until it excludes less"
+            "{file} excludes {how_many}; nothing about them is stored until it excludes less"
         ))
     }
 
@@ -223,7 +223,7 @@ pub(super) fn globs(item: &Item) -> Result<Vec<(String, Glob)>, String> {
         let pattern = if matches!(text.as_str(), "." | "./" | "/") { "**" } else { &text };
         // A leading slash means the directory of the settings file, as in `.gitignore`.
         let glob = Glob::hint(pattern.trim_matches('/'));
-        glob.map(|glob| (text, glob)).map_err(|_| "exclude has a text that is no glob".to_owned())
+        glob.map(|glob| (text, glob)).map_err(|_| "exclude has an invalid glob".to_owned())
     });
     compiled.collect()
 }

@@ -43,7 +43,9 @@ impl HintDocument {
                     "payload.components",
                     "the payload has no components",
                 )
-                .hint("Pass what `export_hints` gives in `payload`."));
+                .hint(
+                    "Pass a document as `export_hints` writes it, with the member `components`.",
+                ));
             }
         };
         let mut members = Vec::new();
@@ -52,7 +54,8 @@ impl HintDocument {
             for (part, under) in object(&place, of)? {
                 let place = format!("{place}.{part}");
                 if !matches!(part.as_str(), "hints" | "variants") {
-                    return Err(OpError::invalid(&place, format!("unknown member `{part}`")));
+                    return Err(OpError::invalid(&place, format!("unknown member `{part}`"))
+                        .hint("A component has the members `hints` and `variants`."));
                 }
                 for (key, hints) in object(&place, under)? {
                     let hints = match (part.as_str(), hints) {

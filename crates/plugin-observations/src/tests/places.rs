@@ -423,8 +423,8 @@ fn a_briefing_reports_broken_settings_of_the_callers_project() {
     let world = World::new();
     let told = |params| world.call_from(folder.0.to_str(), "briefing", params).unwrap();
     let text = told(json!({}))["text"].to_string();
-    assert!(text.contains("nothing with a path is kept there until it is mended"), "{text}");
-    assert!(!told(json!({ "project": "*" }))["text"].to_string().contains("mended"));
+    assert!(text.contains("is stored there until the file is corrected"), "{text}");
+    assert!(!told(json!({ "project": "*" }))["text"].to_string().contains("corrected"));
 }
 
 /// @project_identity

@@ -18,8 +18,9 @@ pub(super) fn command() -> Command {
         .long_about(
             "List the agents that can be connected: whether each was found on this machine, whether it is \
              connected, and the time of its last event. `project` means connected in this repository only, \
-             `broken` connected but unable to send events (with the reason), `invalid` or `unknown` that a \
-             file could not be read.",
+             `partly` that some of our entries are missing or changed, `broken` connected but unable to send \
+             events (with the reason), `invalid` that a file of the agent cannot be parsed, `unknown` that it \
+             cannot be read.",
         )
         .after_help("Example:\n  rekindle agents --json")
 }
@@ -151,7 +152,7 @@ fn pretty(result: &Value) -> String {
         if !trouble.is_empty() {
             lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
             lines.push(match text("wired") {
-                "yes" => "  It works as it is, but it cannot be edited.".to_owned(),
+                "yes" => "  It is connected, but this file cannot be edited.".to_owned(),
                 _ => format!("  Fix the file, then {install}."),
             });
         } else if !text("lacking").is_empty() {

@@ -19,11 +19,11 @@ pub(super) fn command() -> Command {
         .subcommand(Command::new("get").about("Print one setting").arg(key()))
         .subcommand(
             Command::new("set")
-                .about("Change one setting in the file")
+                .about("Change one setting in the settings file")
                 .arg(key())
                 .arg(Arg::new("value").value_name("VALUE").required(true).help("Its new value")),
         )
-        .subcommand(Command::new("path").about("Print where the file is"))
+        .subcommand(Command::new("path").about("Print the path of the settings file"))
         .after_help("Without a subcommand all settings are listed.")
 }
 

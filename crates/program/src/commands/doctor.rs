@@ -25,11 +25,13 @@ pub(super) fn command() -> Command {
         .long_about(
             "Check everything that capture needs: the agents and their last events, the daemon, its \
              directories and files, the settings, the database, the spool and the clock.\n\n\
-             Each finding has a fix. Exits with 1 if there are findings.",
+             A check is marked ✔ (good), ! (worth a look) or ✘ (failed), most of the latter two with the next \
+             step below. Exits with 1 if a check failed or if --fix could not fix something; a ! does not \
+             change the exit code.",
         )
         .arg(Arg::new("fix").long("fix").action(ArgAction::SetTrue).help(
             "Apply safe fixes: close files to others, complete partly connected agents, ingest the spool, \
-             delete the files of a daemon that is gone",
+             repair the database, delete the files of a daemon that is gone",
         ))
         .after_help("Examples:\n  rekindle doctor\n  rekindle doctor --fix\n  rekindle doctor --json")
 }
@@ -116,7 +118,7 @@ fn clock(database: &Path, told: &StoreAnswers) -> Value {
             "clock",
             "warn",
             &format!("it is {}, but {what} is from {}", rfc3339(now), rfc3339(at)),
-            "Correct the clock of this machine (`timedatectl`); records made meanwhile keep their time.",
+            "Correct the clock of this machine (`timedatectl`); records that have a wrong time keep it.",
         ),
     }
 }
@@ -145,8 +147,8 @@ fn hooks(log: &Path) -> Option<Value> {
     let text = super::logs::tail(log, 1_000).ok()?;
     let lately: Vec<&str> = text.lines().filter(|line| **line >= *since).collect();
     let last = lately.last()?;
-    let complaints = text::counted(lately.len(), "complaint");
-    let detail = format!("{complaints} in the last day, the last: {last}");
+    let lines = text::counted(lately.len(), "line");
+    let detail = format!("{lines} in the hooks' log in the last day, the last: {last}");
     Some(check("hooks", "warn", &detail, "See `rekindle logs --hook`."))
 }
 
@@ -180,7 +182,7 @@ fn pretty(result: &Value) -> String {
     if fixed.is_empty() && failed.is_empty() {
         lines.push("Nothing to fix automatically.".to_owned());
     }
-    for (title, all) in [("mended", fixed.as_slice()), ("not mended", failed)] {
+    for (title, all) in [("fixed", fixed.as_slice()), ("not fixed", failed)] {
         let texts = all.iter().filter_map(Value::as_str);
         lines.extend(texts.map(|what| format!("{title}: {what}")));
     }

@@ -30,11 +30,12 @@ as capture would store it: a prompt if its role is `user`, else a mark, in its s
 of `pos`. A question is asked over the documents of its scope, each scope in an index of its own; \
 --pooled asks all questions over all documents.
 
-R@K is the share of gold among the first K hits, any@K whether one of them is gold, MRR the mean reciprocal rank \
-of the first, nDCG@10 weighs all ranks. Means are over the questions that have gold; one with an empty \
+R@K (recall) is the share of a question's gold documents that are among the first K hits, any@K is 1 if at least one \
+of them is, MRR the mean reciprocal rank of the first one, nDCG@10 counts the ranks of all of them among the first ten \
+hits. Means are over the questions that have gold; one with an empty \
 list counts for latency, and for sessions if it has `gold_sessions`. Three configurations are \
 compared: `plain` is SQLite's full-text index over whole documents, any word; `lexical` is Rekindle's lexical \
-ranking; `table` adds embeddings. Differences are relative to the first one, with a 95 % confidence interval.
+ranking; `table` adds embeddings. Differences are relative to the first configuration, with a 95 % confidence interval.
 
 All files are in a directory under the temporary directory, which is deleted afterwards. Your records and \
 the daemon are not touched.";
@@ -61,7 +62,7 @@ pub(super) fn command() -> Command {
                 .value_name("DOCS")
                 .required(true)
                 .value_parser(value_parser!(PathBuf))
-                .help("File of documents; with --format the published file"),
+                .help("File of documents; with --format the published data set"),
         )
         .arg(
             Arg::new("questions")
@@ -76,7 +77,7 @@ pub(super) fn command() -> Command {
                 .long("format")
                 .value_name("FORMAT")
                 .value_parser(formats)
-                .help("Read a published file as it is"),
+                .help("Read the file of a published data set, which has documents and questions"),
         )
         .arg(
             Arg::new("pooled")
@@ -141,7 +142,7 @@ fn configs(matches: &ArgMatches) -> Result<Vec<SearchConfig>, OpError> {
     for config in words.filter_map(|word| SearchConfig::parse(word)) {
         if configs.contains(&config) {
             let message = format!("--config names {} twice", config.word());
-            return Err(OpError::invalid("config", message).hint("Name each once."));
+            return Err(OpError::invalid("config", message).hint("Name each configuration once."));
         }
         configs.push(config);
     }

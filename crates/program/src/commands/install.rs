@@ -25,8 +25,8 @@ pub(super) fn command() -> Command {
             "Connect agents: hooks and MCP tools, in one step.\n\n\
              The agents' own files are edited, and everything else in them stays as it is. All files are \
              checked before the first one changes; running it again changes nothing; `rekindle uninstall` \
-             restores them byte for byte. If the program runs from a build directory, it is first copied to \
-             ~/.local/bin, so that its path stays valid.",
+             restores them byte for byte unless they were edited since. If the program runs from a build \
+             directory, it is first copied to ~/.local/bin, so that its path stays valid.",
         )
         .arg(connecting::agents_arg("Agents to connect; those found on this machine if omitted"))
         .arg(flag("dry-run").help("Show what would change, as a diff, and change nothing"))
@@ -45,7 +45,7 @@ pub(super) fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("Copy the program there, and have agents start it from there"),
         )
-        .arg(connecting::yes_arg("Connect all agents that are found, without a question"))
+        .arg(connecting::yes_arg("If no agent is named, connect all that are found, without asking"))
         .arg(
             flag("statusline")
                 .help("Show the session's context in Claude Code's status line, if you have none"),
@@ -119,7 +119,7 @@ fn agreed(world: &World, found: &[&Wiring], yes: bool) -> Result<bool, OpError> 
     if names.is_empty() {
         let known: Vec<&str> = WIRINGS.iter().map(|wiring| wiring.agent).collect();
         return Err(OpError::new(Code::NotFound, "no agent was found on this machine").hint(
-            format!("Name one: `rekindle install AGENT`, of {}.", connecting::listed(&known)),
+            format!("Name one of {}: `rekindle install AGENT`.", connecting::listed(&known)),
         ));
     }
     if yes {
@@ -287,7 +287,7 @@ fn pretty(result: &Value) -> String {
         "Connected, but something is switched off in an agent's settings: switch it on, then start a new session. \
          `rekindle uninstall` undoes all of this."
     } else {
-        "Connected. Start a new session of your agent; `rekindle agents` shows when its first event came, \
+        "Connected. Start a new session of your agent; `rekindle agents` shows whether its events arrive, \
          `rekindle uninstall` undoes all of this."
     };
     format!("{}\n\n{end}", lines.join("\n"))

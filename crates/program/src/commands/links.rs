@@ -122,7 +122,7 @@ fn found(path: &Path, target: &Path, force: bool) -> Result<LinkPath, OpError> {
     if force {
         return Ok(LinkPath::Other);
     }
-    refused("there already and is not ours", "--force replaces it.")
+    refused("not a link of ours", "Use --force to replace it, or choose another directory.")
 }
 
 /// Creates the link atomically, so that the name is always valid.
@@ -137,7 +137,7 @@ fn link(target: &Path, path: &Path) -> io::Result<()> {
 
 fn unusable(path: &Path, error: &io::Error) -> OpError {
     OpError::unavailable(format!("cannot use {}: {error}", path.display()))
-        .hint("Choose a directory that is yours to write.")
+        .hint("Choose a directory that you may write to.")
 }
 
 fn is_on_path(dir: &Path) -> bool {

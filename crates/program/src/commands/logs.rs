@@ -13,7 +13,7 @@ use crate::world::World;
 
 pub(super) fn command() -> Command {
     Command::new("logs")
-        .about("Print the last lines of the log")
+        .about("Print the last lines of the daemon's log, or of the hooks' log")
         .arg(
             Arg::new("follow")
                 .short('f')
@@ -53,7 +53,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let text = match tail(&path, lines) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            world.out.note("there is no log yet");
+            world.out.note(&format!("there is no log yet: {} does not exist", path.display()));
             String::new()
         }
         Err(error) => {

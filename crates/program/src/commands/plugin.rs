@@ -42,7 +42,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 fn write(dir: &Path) -> Result<Value, OpError> {
     let failed = |error: std::io::Error| {
         OpError::unavailable(format!("cannot write {}: {error}", dir.display()))
-            .hint("Choose a directory that is yours to write.")
+            .hint("Choose a directory that you may write to.")
     };
     let manifest = dir.join(".claude-plugin/plugin.json");
     let text = regular::read_text(&manifest, limits::SMALL_FILE_BYTES_MAX);
@@ -50,12 +50,14 @@ fn write(dir: &Path) -> Result<Value, OpError> {
     let others = manifest.exists() && !is_ours;
     let strange = !manifest.exists() && fs::read_dir(dir).is_ok_and(|mut all| all.next().is_some());
     if others || strange {
-        let message = format!("{} holds something else already", dir.display());
-        return Err(OpError::new(Code::Conflict, message).hint("Choose an empty directory."));
+        let message = format!("{} has files that are not of our plugin", dir.display());
+        return Err(OpError::new(Code::Conflict, message)
+            .hint("Choose an empty directory, or one that does not exist yet."));
     }
     let program = program()?;
     let Some(command) = program.path.to_str() else {
-        return Err(OpError::unavailable("the path of this program is not UTF-8"));
+        return Err(OpError::unavailable("the path of this program is not UTF-8")
+            .hint("Move the program to a path that is UTF-8, and run the command from there."));
     };
     let mut written = Vec::new();
     for (path, text) in connect::claude_plugin(command, env!("CARGO_PKG_VERSION")) {

@@ -12,17 +12,29 @@ pub(super) fn command() -> Command {
 
 /// Environment variables besides those of the settings.
 const ENVIRONMENT: &[(&str, &str)] = &[
-    ("REKINDLE_HOME", "Directory of the database, token, spool, backups and logs."),
+    (
+        "REKINDLE_HOME",
+        "Directory of the database, the token, the spool, replaced databases and logs.",
+    ),
     ("REKINDLE_RUNTIME_DIR", "Directory of the daemon's lock, socket and discovery file."),
-    ("REKINDLE_CONFIG", "Directory of config.toml, or the file itself."),
-    ("REKINDLE_NO_AUTOSTART", "When set and not 0, nothing starts a daemon by itself."),
-    ("REKINDLE_PID_FILE", "A further file that gets a copy of the discovery file."),
-    ("CLAMS_PID_FILE", "Older name of REKINDLE_PID_FILE."),
-    ("NMEM_DB", "The database file, as the flag --db."),
-    ("CLAUDE_CODE_SESSION_ID", "The agent's session; agents set it for the servers they start."),
-    ("NO_COLOR", "When set, nothing is coloured."),
-    ("PAGER", "Program for output that is longer than the screen; empty or cat for none."),
-    ("COLUMNS, LINES", "Size of the terminal, if it is not to be asked."),
+    ("REKINDLE_CONFIG", "Directory of config.toml, or the path of the file if it ends in .toml."),
+    (
+        "REKINDLE_NO_AUTOSTART",
+        "If set to anything but 0, only `rekindle up` and `rekindle serve` start a daemon: hooks and other commands do not.",
+    ),
+    (
+        "REKINDLE_PID_FILE",
+        "Path of a second file to which the daemon writes its discovery file: JSON with its pid, port, start time and build. It is deleted when the daemon stops.",
+    ),
+    ("CLAMS_PID_FILE", "Older name of REKINDLE_PID_FILE; used if that is not set."),
+    ("NMEM_DB", "Path of the database, like the flag --db, which takes precedence."),
+    (
+        "CLAUDE_CODE_SESSION_ID",
+        "Id of the session that calls belong to; Claude Code sets it for the programs it starts.",
+    ),
+    ("NO_COLOR", "If set, the output has no colours."),
+    ("PAGER", "Program that shows output longer than the screen; empty or `cat` for none."),
+    ("COLUMNS, LINES", "Size of the terminal, instead of the size that the terminal reports."),
 ];
 
 /// Every environment variable with its meaning, those of the settings included.

@@ -40,7 +40,7 @@ pub(super) fn command() -> Command {
                 .help("First port to try; if it is taken, the next free one is used [default: 8765]"),
         )
         .arg(flag("strict-port", "Fail when the port is taken instead of trying the next"))
-        .arg(flag("no-auth", "Answer HTTP without a token; origins and hosts are still checked"))
+        .arg(flag("no-auth", "Answer HTTP requests without a token; Host and Origin are still checked"))
         .arg(Arg::new("tools").long("tools").value_name("LIST").help("Toolsets the agent sees: core, all, or groups separated by commas"))
         .arg(flag("child", "The background process itself").hide(true))
         .arg(flag("on-demand", "Stop when it is not needed").hide(true))
@@ -63,7 +63,7 @@ pub(super) fn with_settings(mut command: Command, keys: &[ConfigKey]) -> Command
         let checked = *key;
         command = command.arg(match key.kind {
             ConfigKind::Boolean if is_on(key) => {
-                arg.action(ArgAction::SetTrue).help(format!("Turn this off: {}", key.doc))
+                arg.action(ArgAction::SetTrue).help(format!("Turn {} off. {}", key.key, key.doc))
             }
             ConfigKind::Boolean => arg.action(ArgAction::SetTrue).help(key.doc),
             kind => arg.value_name(kind.word().to_uppercase()).help(key.doc).value_parser(
@@ -291,7 +291,9 @@ fn flags(world: &World, matches: &ArgMatches) -> Vec<OsString> {
 }
 
 fn say_where(world: &mut World) -> Result<(), OpError> {
-    let gone = || OpError::unavailable("the daemon stopped again").hint("See `rekindle logs`.");
+    let gone = || {
+        OpError::unavailable("the daemon stopped before it answered").hint("See `rekindle logs`.")
+    };
     let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
     // A daemon that a hook had started would stop when idle; `serve --daemon` makes it stay.
     road.ask_to_stay().map_err(|_| gone())??;

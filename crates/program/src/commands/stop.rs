@@ -63,9 +63,12 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
         if Instant::now() >= until {
             return Err(OpError::new(
                 Code::Timeout,
-                format!("the daemon (pid {}) does not leave", hello.pid),
+                format!("the daemon (pid {}) does not stop", hello.pid),
             )
-            .hint("See `rekindle logs`."));
+            .hint(format!(
+                "`rekindle logs` may say why; if it hangs, `kill -9 {}` ends it.",
+                hello.pid
+            )));
         }
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -36,7 +36,7 @@ pub(super) fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Show what would be undone and deleted, and change nothing"),
         )
-        .arg(connecting::yes_arg("Remove the data without a question"))
+        .arg(connecting::yes_arg("With --data: delete the records without asking"))
         .after_help(
             "Examples:\n  rekindle uninstall codex\n  rekindle uninstall --data --dry-run\n  \
              rekindle uninstall --data --yes",

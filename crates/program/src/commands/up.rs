@@ -35,7 +35,7 @@ fn note_unwired(world: &mut World) {
         let names = super::connecting::listed(&unwired);
         world
             .out
-            .note(&format!("note: {names} found and not connected; `rekindle install` does it"));
+            .note(&format!("note: not connected: {names}; `rekindle install` connects agents"));
     }
 }
 
@@ -47,9 +47,8 @@ fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
             // The daemon was stopped at the same time: start the next one.
             None if Instant::now() < until => {}
             None => {
-                return Err(
-                    OpError::unavailable("the daemon stopped again").hint("See `rekindle logs`.")
-                );
+                return Err(OpError::unavailable("the daemon stopped before it answered")
+                    .hint("See `rekindle logs`."));
             }
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 }
 
 fn gone() -> OpError {
-    OpError::unavailable("the daemon stopped again").hint("See `rekindle logs`.")
+    OpError::unavailable("the daemon stopped before it answered").hint("See `rekindle logs`.")
 }
 
 /// Gets a link from the daemon, and starts the daemon if it is not running.
@@ -81,7 +81,7 @@ fn forget(world: &mut World) -> Result<Value, OpError> {
 
 fn forgotten(result: &Value) -> String {
     match result["forgotten"].as_u64().unwrap_or_default() {
-        0 => "no browser was known".to_owned(),
+        0 => "no browser was authorised".to_owned(),
         count => format!("{} forgotten", text::counted(count, "browser")),
     }
 }

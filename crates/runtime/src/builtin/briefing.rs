@@ -99,8 +99,8 @@ impl Op for Briefing {
     const INFO: OpInfo = OpInfo {
         name: "briefing",
         summary: "Show the text that a hook would inject now",
-        doc: "The text that a session gets when it starts, for the project of the current directory. \
-              Nothing is recorded.",
+        doc: "By default the text that a session gets when it starts in your directory; `for` and `project` \
+              select another occasion or project. Nothing is recorded.",
         toolset: "memory",
         cli: CliShape {
             path: &["briefing"],

@@ -19,7 +19,7 @@ pub(super) struct Doctor(pub(super) Arc<BuiltinState>);
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct DoctorOutput {
-    /// Whether no check found a problem.
+    /// Whether no check failed; a check with status `warn` does not count.
     ok: bool,
     checks: Vec<DoctorCheck>,
     /// The time of the last event by event name, as the agents name them.
@@ -33,8 +33,8 @@ impl Op for Doctor {
     const INFO: OpInfo = OpInfo {
         name: "doctor",
         summary: "Check the store and say how to fix problems",
-        doc: "Looks at the database, the spool, the last hook event and what had to be repaired, and says \
-              when each hook and each agent was last heard of.",
+        doc: "Checks the database, the spool and the last hook event, lists repairs, and says when the last \
+              event of each name and of each agent arrived.",
         tiers: EVERYONE,
         toolset: "system",
         deadline: limits::CARE_DEADLINE,

@@ -315,7 +315,7 @@ fn the_doctor_reports_the_database_the_spool_and_the_last_event() {
     let all = home.call("doctor", json!({})).unwrap();
     assert_eq!(all["ok"], true, "{all}");
     let of = |status: &str, detail: &str| vec![(status.to_owned(), detail.to_owned())];
-    assert_eq!(findings(&home, "spool"), of("ok", "no events wait"));
+    assert_eq!(findings(&home, "spool"), of("ok", "no events are waiting"));
     assert_eq!(findings(&home, "last event"), of("warn", "no hook event has been recorded yet"));
     let database = findings(&home, "database");
     assert!(
@@ -333,7 +333,10 @@ fn the_doctor_reports_the_database_the_spool_and_the_last_event() {
     home.call("write", json!({})).unwrap();
     // Both directories of the spool are one here, and the file counts once.
     let spool = findings(&home, "spool");
-    assert!(spool.contains(&of("warn", "1 file in the spool without an event")[0]), "{spool:?}");
+    assert!(
+        spool.contains(&of("warn", "1 file of the spool could not be read as an event")[0]),
+        "{spool:?}"
+    );
     home.call("pause", json!({})).unwrap();
     assert!(findings(&home, "capture")[0].1.starts_with("paused everywhere"));
 }

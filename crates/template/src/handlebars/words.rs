@@ -42,7 +42,7 @@ impl<'t> TagWords<'t> {
     pub(super) fn only(mut self) -> Result<Expr<'t>, TemplateError> {
         let value = self.call()?;
         if self.next()?.is_some() {
-            return self.refuse("a bracket or a bar is too much");
+            return self.refuse("there is an unexpected bracket or bar");
         }
         Ok(value)
     }
@@ -91,7 +91,7 @@ impl<'t> TagWords<'t> {
                     _ => self.refuse("a bracket is not closed"),
                 }
             }
-            Some(TagWord::Close | TagWord::Bar) | None => self.refuse("a value is not there"),
+            Some(TagWord::Close | TagWord::Bar) | None => self.refuse("a value is missing"),
         }
     }
 
@@ -134,12 +134,13 @@ impl<'t> TagWords<'t> {
             ("lookup", 2) | ("not" | "len", 1) => Operator::Join,
             _ => {
                 let name = shown(name);
-                return self.refuse(format!("there is no helper '{name}' that takes {count}"));
+                let args = text::counted(count, "argument");
+                return self.refuse(format!("there is no helper '{name}' with {args}"));
             }
         };
         let mut args = args.into_iter();
         let Some(first) = args.next().map(Box::new) else {
-            return self.refuse("a value is not there");
+            return self.refuse("a value is missing");
         };
         Ok(match name {
             "not" => Expr::Not(first),
@@ -185,7 +186,7 @@ impl<'t> TagWords<'t> {
             let local = up == 0 && this.is_none() && (data || self.locals.contains(&first));
             if local { Base::Name } else { Base::Context(up) }
         };
-        let no_name = || self.refuse(format!("'{}' is no name", shown(word)));
+        let no_name = || self.refuse(format!("'{}' is not a valid name", shown(word)));
         let mut steps = Vec::new();
         while !rest.is_empty() {
             let (step, below) = match rest.strip_prefix('[') {
@@ -224,7 +225,7 @@ impl<'t> TagWords<'t> {
             '|' => (TagWord::Bar, 1),
             '"' | '\'' => match rest[1..].find(first) {
                 Some(end) => (TagWord::Quoted(&rest[1..=end]), end + 2),
-                None => return self.refuse("a text is not closed"),
+                None => return self.refuse("a quoted text is not closed"),
             },
             _ => {
                 let end = end_of_word(rest);

@@ -149,7 +149,7 @@ impl<'t> JinjaParser<'t> {
                 let Some(member) = self.step() else { return self.refuse("a member has no name") };
                 posts.push(Post::Member(Expr::Value(Value::from(member))));
             } else if self.eat("(") {
-                return self.refuse("there is nothing to call but `range`");
+                return self.refuse("only `range` can be called");
             } else {
                 break;
             }
@@ -167,7 +167,8 @@ impl<'t> JinjaParser<'t> {
         };
         if name.is_empty() || count > max {
             let name = shown(word);
-            return self.refuse(format!("there is no filter `{name}` that takes {count}"));
+            let args = text::counted(count, "argument");
+            return self.refuse(format!("there is no filter `{name}` with {args}"));
         }
         Ok(Post::Filter(name, args))
     }
@@ -194,7 +195,7 @@ impl<'t> JinjaParser<'t> {
                 let is_number = |c: char| c.is_ascii_digit() || c == '.';
                 let end = rest.find(|c| !is_number(c)).unwrap_or(rest.len());
                 let number = serde_json::from_str::<Value>(&rest[..end]);
-                let Ok(number) = number else { return self.refuse("a number is not one") };
+                let Ok(number) = number else { return self.refuse("a number is not valid") };
                 self.at += end;
                 Ok(Expr::Value(number))
             }
@@ -251,7 +252,7 @@ impl<'t> JinjaParser<'t> {
                 c => text.push(c),
             }
         }
-        self.refuse("a text is not closed")
+        self.refuse("a quoted text is not closed")
     }
 
     /// Consumes one of these operators, unless it begins the end of the tag.
@@ -281,7 +282,7 @@ impl<'t> JinjaParser<'t> {
     }
 
     fn expect(&mut self, text: &str) -> Result<(), TemplateError> {
-        if self.eat(text) { Ok(()) } else { self.refuse(format!("`{text}` is not there")) }
+        if self.eat(text) { Ok(()) } else { self.refuse(format!("`{text}` is missing")) }
     }
 
     /// Consumes this word if it is next.
@@ -321,7 +322,7 @@ impl<'t> JinjaParser<'t> {
             Some(word) if !WORDS.contains(&word) => Ok(word),
             _ => {
                 self.at = before;
-                self.refuse("a name or a value is not there")
+                self.refuse("a name or a value is missing")
             }
         }
     }

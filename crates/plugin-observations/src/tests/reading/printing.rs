@@ -146,7 +146,7 @@ fn an_empty_answer_names_the_searched_project_and_how_to_search_all() {
     let here = world.call_from(Some(WEB), "search", params.clone()).unwrap();
     assert_eq!(
         pretty(&params, &here, usize::MAX).unwrap(),
-        "Nothing matches \"zebra\" in web, where you stand. `--project '*'` looks in all projects."
+        "Nothing matches \"zebra\" in web, the project of this directory. `--project '*'` looks in all projects."
     );
     let cut_short =
         json!({ "results": [], "partial": true, "query_form": "operators", "answered_at": 0 });
@@ -167,7 +167,7 @@ fn a_whole_record_shows_what_failed_and_how() {
         "{shown}"
     );
     assert!(shown.contains("\n  error:\n    no rule\n    to make login"), "{shown}");
-    assert!(shown.ends_with("#99999 is gone."), "{shown}");
+    assert!(shown.ends_with("There is no #99999."), "{shown}");
     let miss = world.local.runtime.table().get("get_observations").unwrap().info.cli.miss.unwrap();
     let params = json!({ "ids": [99_999] });
     let none = world.ask("get_observations", params.clone());

@@ -144,7 +144,7 @@ fn people_see_a_table_in_which_duplicates_are_marked() {
     let other = world.shown("find_similar", json!({ "text": "fence", "project": "web" }));
     assert!(!other.contains("says the same"), "{other}");
     let nothing = World::new().shown("find_similar", json!({ "text": "fence" }));
-    assert_eq!(nothing, "Nothing is like it.");
+    assert_eq!(nothing, "No record is similar.");
 }
 
 /// @project_merge

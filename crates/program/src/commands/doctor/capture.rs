@@ -187,7 +187,7 @@ impl AgentState<'_> {
             ProgramState::Newer(build) => said(
                 "warn",
                 format!("{path} is of a newer build ({build}) than this program ({})", world.build),
-                "Use that one, so that hooks and commands are of one build.",
+                "Use that program for commands too, so that hooks and commands are of one build.",
             ),
             _ => said("ok", path.clone(), ""),
         }
@@ -205,15 +205,15 @@ impl AgentState<'_> {
         if !self.told.answered {
             return Some(said("warn", "not checked: the database could not be read", ""));
         }
-        let last = self.last.map(|at| format!("its last event came {}", since(at)));
+        let last = self.last.map(|at| format!("its last event arrived {}", since(at)));
         if let Some(active) = self.active.filter(|active| self.is_silent(*active)) {
-            let last = last.unwrap_or_else(|| "no event of it ever came".to_owned());
+            let last = last.unwrap_or_else(|| "no event of it has ever arrived".to_owned());
             let detail =
                 format!("capture has stopped: {title} was active {}, {last}", since(active));
             return Some(said("fail", &detail, &self.advice()));
         }
         if last.is_none() {
-            let detail = format!("no event of {title} came yet");
+            let detail = format!("no event of {title} has arrived yet");
             return Some(said("warn", &detail, &self.first_steps()));
         }
         Some(said("ok", &self.heard(), ""))
@@ -241,8 +241,9 @@ impl AgentState<'_> {
             _ => String::new(),
         };
         format!(
-            "Sessions that were open before keep their old hooks: start a new one.{trust} If still nothing comes: \
-             {install}`rekindle logs --hook`."
+            "A session that began before {} was connected does not have our hooks: start a new one.{trust} \
+             If still no event arrives: {install}`rekindle logs --hook`.",
+            self.wiring.title
         )
     }
 

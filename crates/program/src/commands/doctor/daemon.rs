@@ -63,7 +63,7 @@ fn answers(world: &World, hello: &Hello) -> Value {
     let detail = format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build);
     if let Some(taken) = &hello.taken_port {
         let detail = format!("{detail}; {}", taken.note(hello.port));
-        let hint = "Use the links that `rekindle up` prints; `rekindle config set daemon.port` moves the daemon.";
+        let hint = "Use the links that `rekindle up` prints. For another port run `rekindle config set daemon.port PORT`, then `rekindle stop`.";
         return check("daemon", "warn", &detail, hint);
     }
     check("daemon", "ok", &detail, "")
@@ -76,7 +76,10 @@ fn refuses(world: &World, error: OpError) -> Value {
             "daemon",
             "fail",
             &format!("{} (pid {})", error.message, found.pid),
-            "If it is suspended, resume it (kill -CONT); otherwise kill it and run `rekindle up`.",
+            &format!(
+                "If it is suspended, resume it with `kill -CONT {pid}`; otherwise run `kill -9 {pid}`, then `rekindle up`.",
+                pid = found.pid
+            ),
         ),
         _ => check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default()),
     }
@@ -95,7 +98,7 @@ fn silent(world: &World, holder: Holder) -> Value {
         let error = road::cannot_be_reached(&world.locations, pid);
         return check("daemon", "fail", &error.message, error.hint.as_deref().unwrap_or_default());
     }
-    let who = holder.pid.map_or("somebody".to_owned(), |pid| format!("pid {pid}"));
+    let who = holder.pid.map_or("a process".to_owned(), |pid| format!("pid {pid}"));
     check(
         "daemon",
         "warn",

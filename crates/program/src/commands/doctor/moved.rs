@@ -32,7 +32,9 @@ pub(super) fn check_here(listed: &Value, here: &git::Facts) -> Option<Value> {
     // A directory of the same name is the likely one; a single lost project is possible.
     let meant = lost.iter().find(named).or(if lost.len() == 1 { lost.first() } else { None })?;
     let old = roots(meant).next()?;
-    let detail = format!("{old} is gone, and {root} has no records of it");
+    let detail = format!(
+        "{old}, the directory of a project, is gone; {root} may be its new place, but does not have its records"
+    );
     let (old, root) = (connect::quoted(old), connect::quoted(root));
     let line = match own {
         Some(_) => format!("rekindle project merge {root} {old}"),

@@ -104,7 +104,7 @@ pub(super) fn directory(name: &str, path: &Path) -> Value {
             name,
             "fail",
             &why,
-            "Make it yours (`rekindle doctor --fix`, or chown and chmod 700), or set REKINDLE_RUNTIME_DIR or REKINDLE_HOME.",
+            "`rekindle doctor --fix` corrects its mode. If that is not the reason, change its owner (chown), or choose another directory with REKINDLE_RUNTIME_DIR or REKINDLE_HOME.",
         ),
     }
 }
@@ -321,7 +321,7 @@ pub(super) fn disk(data_dir: &Path) -> Option<Value> {
     let detail = format!("{} free at {}", text::size(free), data_dir.display());
     let (full, low) = (limits::DISK_FULL_BYTES, limits::DISK_LOW_BYTES);
     let hint = format!(
-        "Make room: under {} events may be lost. `rekindle maintain` and `rekindle purge` make the database smaller.",
+        "Make room: with less than {} free, events may be lost. `rekindle maintain --sweep` and `rekindle purge` make the database smaller.",
         text::size(full)
     );
     Some(match free {

@@ -29,11 +29,11 @@ impl ProgramState {
     /// Why the program is of no use to an agent; `None` if it is valid.
     pub(crate) fn fault(&self, started: &StartedProgram) -> Option<String> {
         let path = &started.path;
-        let lost = if started.by_hooks { "no event comes" } else { "our MCP tools are not there" };
+        let lost = if started.by_hooks { "no event arrives" } else { "our MCP tools are missing" };
         match self {
-            ProgramState::Missing => Some(format!("{path} is not there, so {lost}")),
+            ProgramState::Missing => Some(format!("{path} does not exist, so {lost}")),
             ProgramState::NotRunnable => Some(format!("{path} cannot be run")),
-            ProgramState::Foreign => Some(format!("{path} does not answer as rekindle")),
+            ProgramState::Foreign => Some(format!("{path} is not rekindle, or does not answer")),
             ProgramState::Ours | ProgramState::Older(_) | ProgramState::Newer(_) => None,
         }
     }

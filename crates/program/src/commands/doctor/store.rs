@@ -76,7 +76,7 @@ fn none_yet(world: &World, checks: &mut Vec<Value>) -> StoreAnswers {
         "last event",
         "warn",
         "no hook event has been recorded yet",
-        "`rekindle agents` says which agents are connected; start a new session of one.",
+        "`rekindle agents` shows which agents are connected; start a new session of one of them.",
     ));
     StoreAnswers { answered: true, ..StoreAnswers::default() }
 }
@@ -155,7 +155,7 @@ fn guarded(found: &Value) -> Value {
         found["found"],
         counts("by_rule")
     );
-    check("secrets", "fail", &detail, "`rekindle scrub` removes them.")
+    check("secrets", "fail", &detail, "`rekindle scrub` removes these and those in older records.")
 }
 
 /// Lists the projects that have several root directories: records of one directory are recalled in the

@@ -182,7 +182,7 @@ impl Data {
             }
             if Instant::now() >= until {
                 let who = lock::holder(&world.locations).and_then(|holder| holder.pid);
-                let who = who.map_or("somebody".to_owned(), |pid| format!("pid {pid}"));
+                let who = who.map_or("a process".to_owned(), |pid| format!("pid {pid}"));
                 let error = OpError::unavailable(format!("{who} works on the store"));
                 return Err(refused(error.hint("Wait until it has finished, then try again.")));
             }
