@@ -1,6 +1,6 @@
-//! Turns the rule set in `rules/` and the keywords of our own rules into tables, so that the secret
-//! guard starts with nothing to build: an automaton over all keywords, and the rules as one text
-//! with offsets into it (offsets need no relocation when a process starts).
+//! Generates tables from the rule set in `rules/` and the keywords of our own rules, so that the
+//! secret guard builds nothing at its start: an automaton over all keywords, and the rules as one
+//! text with offsets into it (offsets need no relocation when a process starts).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
@@ -278,8 +278,9 @@ fn rule(table: &Table) -> Result<Rule, Box<dyn Error>> {
     let hir =
         regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(&regex)?;
     let least = |hir: &Hir| hir.properties().minimum_len().unwrap_or(0);
-    // A group that can be shorter than any secret is there for the regex; the secret is the match.
-    // So is one with a name: it tells kinds of the secret apart.
+    // A capture group that may be shorter than any secret only serves the regex: then the whole
+    // match is the secret. A named group, which distinguishes kinds of the secret, is treated
+    // alike.
     let secret = capture(&hir, u32::try_from(group)?)
         .map(least)
         .filter(|least| *least >= 6 && !regex.contains("(?P<"));
@@ -490,7 +491,7 @@ fn programs_with_subcommands(commands: &[Command]) -> BTreeSet<&str> {
     parts.filter(|(_, rest)| !rest.starts_with('-')).map(|(program, _)| program).collect()
 }
 
-/// Sets where to go on when a keyword breaks off, and returns the states breadth first.
+/// Sets the failure links of the automaton, and returns the states breadth first.
 fn link(states: &mut [State]) -> Vec<usize> {
     let mut order = vec![0];
     let mut queue: VecDeque<usize> = states[0].next.values().copied().collect();

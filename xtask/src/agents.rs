@@ -35,7 +35,7 @@ pub(crate) fn run(project: &Project, arguments: &[String]) -> Result<()> {
     finish("e2e-agent", &steps(project, &binary, wanted)?)
 }
 
-/// Those that are installed and done within seconds.
+/// Runs the agents that are installed and finish within seconds, as steps of `ci`.
 pub(crate) fn quick(project: &Project) -> Result<Vec<Step>> {
     steps(project, &project.build_binary(true)?, |agent| agent.quick)
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<FinishedC
     run_with(command, Stdio::null(), deadline)
 }
 
-/// As `run`, with something on stdin.
+/// Runs a command with this stdin to its end and captures its output; kills it at the deadline.
 pub(crate) fn run_with(
     command: &mut Command,
     stdin: Stdio,

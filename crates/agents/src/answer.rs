@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::table::{Agent, Form, agent};
 
-/// How many bytes a host takes for a token.
+/// How many bytes a host counts as one token.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Whether the host of this event hands a text on to its model.

@@ -182,8 +182,8 @@ pub(crate) fn name(name: &str) -> String {
     looked_at.to_owned()
 }
 
-/// An id that is worth less than its event: one that is too long or holds what acts on a terminal is
-/// shortened, and stays the same for the same thing by its fingerprint.
+/// An id that must not make its event invalid: if it is too long or has control characters, it is
+/// shortened and gets a fingerprint, so that equal ids stay equal.
 pub(crate) fn id(id: &str) -> String {
     let safe = name(id);
     if id.len() <= limits::HOOK_NAME_BYTES_MAX && !id.chars().any(char::is_control) {

@@ -1,4 +1,4 @@
-//! Each agent as data, and the two ways across its border: its event to ours, our text to its answer.
+//! Each agent as data, and the two conversions: its event to ours, and our text to its answer.
 //!
 //! Everything here is pure. [`AGENTS`] lists each agent's names for events, tools and members; a new agent is
 //! a new row. All text that [`extract`] returns has passed the secret guard.

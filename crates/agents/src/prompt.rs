@@ -94,8 +94,9 @@ fn tag(text: &str, name: &str) -> Option<Tag> {
     Some(Tag { opens, length: text.len() - rest.len() + end + 1 })
 }
 
-/// The text without the blocks in a host's tags. A tag that is never closed is something the user writes
-/// about, unless the prompt begins with it; so is one in backticks.
+/// The text without the blocks in a host's tags. A tag in backticks is the user's own text. An unclosed
+/// tag is the user's own text too, with everything after it, unless the prompt begins with the tag: then
+/// nothing is left.
 fn without_host_blocks(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return text.into();
@@ -114,7 +115,8 @@ fn without_host_blocks(text: &str) -> Cow<'_, str> {
             if kept.trim().is_empty() && before.trim().is_empty() {
                 return kept.into();
             }
-            // Looking for the end of each of many unclosed tags would take quadratic time.
+            // Searching for the end of each of many unclosed tags would take quadratic time, so the
+            // rest is kept.
             break;
         };
         // The blanks before a block at the beginning of a line belong to it; of those around one in a line one stays.

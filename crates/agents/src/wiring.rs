@@ -335,7 +335,7 @@ pub const CLAUDE_HOOKS: Hooks = Hooks {
         on("StopFailure"),
         on("SubagentStop"),
         on("PreCompact"),
-        // Without a time of its own it is cut off after a moment.
+        // Without a timeout of its own, the agent kills this hook after a moment.
         within("SessionEnd", 10),
     ],
 };

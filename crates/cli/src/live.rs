@@ -76,7 +76,7 @@ fn flag_of<'c>(root: &'c Command, command: &'c Command, flag: &str) -> Option<&'
 }
 
 /// Corrects the lines of positional arguments in a script for zsh. Zsh splits them at colons, which our ids contain, and
-/// would run what stands between backticks. Two colons behind `*` would complete the names of programs.
+/// would run text between backticks. Two colons after `*` would complete the names of programs.
 pub(crate) fn corrected_for_zsh(script: &str) -> String {
     let corrected = script.lines().map(|line| {
         let is_positional = line.starts_with('\'') && line.contains(":param::");

@@ -1,5 +1,5 @@
-//! Rows that a plugin offers to an agent at a moment. Plugins contribute candidates; they do not print: the assembler
-//! of the runtime scores, fits and renders the candidates of all plugins.
+//! Rows that a plugin offers to an agent at a moment. Plugins contribute candidates with their scores and do not
+//! print: the assembler of the runtime de-duplicates, fits and renders the candidates of all plugins.
 
 use model::hook::{Source, ToolUse};
 use model::situation::Situation;

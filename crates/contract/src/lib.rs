@@ -1,12 +1,12 @@
-//! The verbs: operations, plugins and schemes. No surface and no handler is here.
+//! The traits and types that declare operations, plugins and schemes. No surface and no handler is
+//! here.
 //!
-//! Read in this order: [`op`] (one verb, declared once), [`cx`] (the context of a handler),
-//! [`caller`] (its project and session),
-//! [`plugin`] (a crate of verbs), [`candidate`] (its rows for agents), [`slot`]
-//! (the sections of those texts), [`scheme`] (the owner of an address),
-//! [`feed`] (events for subscribers),
-//! [`table`] (all of them), [`rest`] (operations at HTTP paths), [`asset`] (files of the page),
-//! [`brief`] (results for models), [`listing`] (lists for people), [`config`] (declared settings).
+//! Read in this order: [`op`] (one operation, declared once), [`cx`] (the context of a handler),
+//! [`caller`] (its project and session), [`plugin`] (a crate of operations), [`candidate`] (its
+//! rows for agents), [`slot`] (the sections of those texts), [`scheme`] (the owner of an address),
+//! [`feed`] (events for subscribers), [`table`] (all of them), [`rest`] (operations at HTTP paths),
+//! [`asset`] (files of the page), [`brief`] (results for models), [`listing`] (lists for people),
+//! [`config`] (declared settings).
 
 pub mod asset;
 pub mod brief;

@@ -67,7 +67,7 @@ pub fn times_given(after: Option<&TimeBound>, before: Option<&TimeBound>) -> Str
 pub fn nothing(what: &str, wanted: &Wanted, about: &About) -> String {
     match &about.project {
         Some(project) if *wanted == Wanted::Here => format!(
-            "{what} in {}, where you stand. `--project '*'` looks in all projects.",
+            "{what} in {}, the project of this directory. `--project '*'` looks in all projects.",
             line(project)
         ),
         Some(project) => format!("{what} in {}.", line(project)),

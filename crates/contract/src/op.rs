@@ -1,6 +1,6 @@
-//! One verb, declared once: metadata, typed parameters and result, what it does, examples.
+//! One operation, declared once: metadata, typed parameters and result, handler, examples.
 //!
-//! Every surface is a projection of [`Operation`]; none of them has a word of its own to add.
+//! Every surface is generated from [`Operation`], its names and texts included.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -196,8 +196,8 @@ pub struct OpInfo {
     pub toolset: &'static str,
     /// Whether agents see it by default.
     pub core: bool,
-    /// Whether it is wanted before an agent would search for a tool: such an agent is asked to have it
-    /// in its prompt from the start.
+    /// Whether it is needed before an agent would search for a tool: agents that load tools on demand
+    /// are asked to load it at the start.
     pub upfront: bool,
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
@@ -248,7 +248,7 @@ impl OpInfo {
     }
 }
 
-/// One verb with its types and its handler.
+/// One operation with its types and its handler.
 pub trait Op: Send + Sync + 'static {
     const INFO: OpInfo;
     type Params: DeserializeOwned + JsonSchema;
@@ -361,7 +361,7 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
     OpError::invalid(&param, message).hint(format!("`rekindle ops {op}` shows its parameters."))
 }
 
-/// The schema of a type, inlined and without what only Rust knows.
+/// The JSON schema of a type, with subschemas inlined and without details of Rust types.
 fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;

@@ -84,7 +84,8 @@ pub trait Plugin: Send + Sync {
         true
     }
 
-    /// The rows that the agent could use now. Called after the event was committed, and not during a pause.
+    /// The rows that the agent could use now. Called after the event was committed; during a pause only for
+    /// questions.
     fn candidates(&self, _moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         Ok(Vec::new())
     }

@@ -17,7 +17,7 @@ pub trait Scheme: Send + Sync {
     /// One line that says what its entries are.
     fn summary(&self) -> &'static str;
 
-    /// All entries, in a fixed order.
+    /// Its entries, in a fixed order; only the newest ones of a scheme with very many.
     fn list(&self, cx: &Cx<'_>) -> Result<Vec<EntryLine>, OpError>;
 
     /// The entry at this path.

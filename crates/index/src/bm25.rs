@@ -6,10 +6,11 @@ use crate::postings::TermLists;
 use crate::threads::in_parts;
 use crate::{PassageFilter, Passages, Scored};
 
-/// How soon further occurrences of a word count less, and how much the length of a passage counts.
+/// K1: how soon further occurrences of a word count less. B: how much the length of a passage
+/// counts.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// The least that a word counts which almost every passage has.
+/// The lowest weight of a word, for words that almost every passage has.
 pub const IDF_MIN: f64 = 1e-6;
 
 /// A word of a query with the lists of its stem.
@@ -20,8 +21,8 @@ pub struct Word<'q> {
     pub postings: TermLists,
 }
 
-/// Every passage with one of the words that the filter and the caller admit, with its score, from one
-/// passage on.
+/// Scores every passage from `from` on that has one of the words, if the filter and the caller admit
+/// it.
 pub fn score(
     passages: &Passages,
     words: &[Word<'_>],

@@ -34,7 +34,8 @@ pub struct Passages {
     talk: HashMap<u32, Vec<u32>>,
     count: usize,
     length_sum: u64,
-    /// How often passages had become others when these were read.
+    /// The change counter of the database when these were read. It grows when stored passages
+    /// change, and not when passages are added.
     changes: u64,
 }
 
@@ -60,18 +61,18 @@ impl Passages {
         self.docs.len().max(1)
     }
 
-    /// Whether the catalogue already has everything of a snapshot. An older snapshot must not be read: its
-    /// values of passages that have changed since would stay.
+    /// Whether the catalogue already has everything of a snapshot. An older snapshot must not be added:
+    /// its outdated values of passages that have changed since would stay.
     pub fn is_after(&self, last: usize, changes: u64) -> bool {
         self.changes > changes || (self.changes == changes && self.end() > last)
     }
 
-    /// No passages yet, of a snapshot after so many changes.
+    /// An empty catalogue for a snapshot with this change counter.
     pub fn after_changes(changes: u64) -> Passages {
         Passages { changes, ..Passages::default() }
     }
 
-    /// How often passages had become others when these were read.
+    /// The change counter of the database when the passages were read.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -161,7 +162,7 @@ impl Passages {
         }
     }
 
-    /// Adds what a passage means that is known already.
+    /// Adds the embedding of a passage that is already in the catalogue.
     pub fn learn(&mut self, passage: usize, vector: &Vector) {
         if self.doc(passage).is_none() {
             return;
@@ -185,7 +186,7 @@ impl Passages {
         self.words.resize(end, 0);
     }
 
-    /// Forgets a passage that is gone.
+    /// Removes a passage that was deleted.
     pub fn remove(&mut self, passage: usize) {
         if self.doc(passage).is_some() {
             let session = self.session_number(passage);
@@ -209,7 +210,7 @@ impl Passages {
         self.count
     }
 
-    /// How long a passage is on average.
+    /// The average length of a passage.
     pub fn average_length(&self) -> f64 {
         if self.count == 0 { 1.0 } else { (self.length_sum as f64 / self.count as f64).max(1.0) }
     }
@@ -246,7 +247,7 @@ impl Passages {
         self.projects.get(passage).copied().map_or(0, i64::from)
     }
 
-    /// The stretches of a part whose passages are of this project.
+    /// The runs of this project's passages within `part`.
     pub fn of_project(
         &self,
         project: i64,
@@ -259,7 +260,7 @@ impl Passages {
         these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
     }
 
-    /// The passages of this project that are talk, in ascending order. Some of them may be gone.
+    /// The passages of this project that are talk, in ascending order. Some of them may be deleted.
     pub fn talk_of(&self, project: i64) -> impl DoubleEndedIterator<Item = usize> {
         let all = u32::try_from(project).ok().and_then(|project| self.talk.get(&project));
         let all = all.map(Vec::as_slice).unwrap_or_default();
@@ -289,7 +290,7 @@ impl Passages {
         Vector::from_parts(*self.cells.get(passage)?, *self.reciprocals.get(passage)?)
     }
 
-    /// All passages of the document that this one belongs to: they stand side by side.
+    /// All passages of the document that this one belongs to; their numbers are consecutive.
     pub fn siblings(&self, passage: usize) -> Range<usize> {
         let doc = self.doc(passage);
         let same = |other: &usize| doc.is_some() && self.doc(*other) == doc;

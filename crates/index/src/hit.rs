@@ -9,13 +9,13 @@ use crate::RecordKind;
 pub struct Hit {
     pub id: i64,
     pub score: f64,
-    /// By its own words.
+    /// The part of the score by its own words.
     pub lexical: f64,
-    /// By the previous and the next document of its session.
+    /// The part of the score by the previous and the next document of its session.
     pub neighbours: f64,
-    /// By the best that its session has.
+    /// The part of the score by its session as a whole.
     pub in_session: f64,
-    /// How near it is in meaning, from 0 to 1.
+    /// Its similarity to the query by embedding, from 0 to 1.
     pub meaning: f64,
     /// Whether it contains a path, a hash or the like exactly as it was typed.
     pub exact: bool,
@@ -30,7 +30,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// A document of which nothing else is known yet.
+    /// A document without a score.
     pub fn new(id: i64, session: i64, project: i64) -> Hit {
         Hit {
             id,

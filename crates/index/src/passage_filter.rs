@@ -12,7 +12,8 @@ use crate::{Hit, IdSet, Passages, RecordKind};
 pub struct PassageFilter {
     pub projects: Option<Vec<i64>>,
     pub session: Option<i64>,
-    /// The sessions of an agent: they are few beside what was done in them.
+    /// The sessions of an agent. Session ids are stored because there are far fewer of them than
+    /// documents.
     pub sessions: Option<IdSet>,
     /// Documents about a file.
     pub about: Option<IdSet>,
@@ -22,7 +23,7 @@ pub struct PassageFilter {
     /// Milliseconds since 1970, UTC; neither end is included.
     pub before: Option<i64>,
     pub after: Option<i64>,
-    /// A document that is not meant.
+    /// A document to leave out.
     pub except: Option<i64>,
 }
 
@@ -34,8 +35,7 @@ impl PassageFilter {
         is_nothing(&self.projects) || told.into_iter().flatten().any(IdSet::is_empty)
     }
 
-    /// Whether a passage may be one of a document that the conditions let through, as far as the
-    /// catalogue tells.
+    /// Whether the filter may admit the document of a passage, as far as the catalogue knows.
     pub fn admits(&self, passages: &Passages, passage: usize) -> bool {
         let project = |projects: &Vec<i64>| projects.contains(&passages.project(passage));
         passages.doc(passage).is_some_and(|doc| {
@@ -67,8 +67,9 @@ impl PassageFilter {
         }
     }
 
-    /// Whether kind and time do not speak against it. The time of a record only grows, as it is repeated or
-    /// its session goes on, and the catalogue may not know that yet.
+    /// Whether kind and time allow the passage. The catalogue may have an outdated time: that of a record
+    /// grows when a repeat is folded into it, that of a summary with its session. So `after` is compared
+    /// with the latest possible time.
     fn may_be_of_then(&self, passages: &Passages, passage: usize) -> bool {
         let (at, kind) = (passages.at(passage), passages.kind(passage));
         let grows = kind.is_some_and(|kind| kind == ObsType::SessionSummary);
@@ -78,8 +79,8 @@ impl PassageFilter {
             && self.after.is_none_or(|after| grows || latest > after)
     }
 
-    /// The stretches of a part of all passages outside of which nothing is admitted: of a project that is
-    /// one of many, most passages need not be looked at.
+    /// The runs of passages within `part` that belong to the filter's projects, or the whole part without
+    /// such a condition. All other passages are skipped.
     pub fn runs<'a>(
         &'a self,
         passages: &'a Passages,
@@ -93,7 +94,7 @@ impl PassageFilter {
     /// The document of a passage, without a score, as the catalogue has it.
     pub fn hit(&self, passages: &Passages, passage: usize) -> Option<Hit> {
         let doc = passages.doc(passage).filter(|_| self.admits(passages, passage))?;
-        // The record of a session belongs to it, though it is no part of it.
+        // A summary has no session number of its own; its session is the document itself.
         let session = match passages.session(passage) {
             0 => doc,
             session => i64::from(session),

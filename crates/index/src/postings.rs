@@ -1,8 +1,8 @@
 //! Posting lists: which passages of a block have a stem, and how often.
 //!
-//! An entry is the distance from the passage before, doubled, plus one if the stem counts for more or
-//! less than one word; then a byte says twice how much. A list begins with the number of its entries
-//! and the place of the last one in the block, two bytes each.
+//! An entry is a varint: the distance from the previous passage, doubled, plus one if the frequency
+//! of the stem is not one word; then a byte with twice the frequency follows. A list begins with the
+//! number of its entries and the place of the last one in the block, two bytes each.
 
 /// Bytes before the entries of a list.
 pub const HEAD: usize = 4;
@@ -21,7 +21,8 @@ impl Division {
         (passage / self.block, u16::try_from(passage % self.block).unwrap_or_default())
     }
 
-    /// The places of passages in their block, and twice how much the stem counts in each. A damaged list ends early.
+    /// The places of passages in their block, each with twice the frequency of the stem there. A damaged list ends
+    /// early.
     pub fn entries(self, list: &[u8]) -> impl Iterator<Item = (usize, u8)> + '_ {
         let mut rest = list.get(HEAD..).unwrap_or_default().iter();
         let mut place = 0;
@@ -45,7 +46,7 @@ impl Division {
         })
     }
 
-    /// The passages of a block's list, and twice how much the stem counts in each.
+    /// The passages of a block's list, each with twice the frequency of the stem there.
     pub fn passages(self, block: usize, list: &[u8]) -> impl Iterator<Item = (usize, u8)> + '_ {
         self.entries(list).map(move |(place, twice)| (block * self.block + place, twice))
     }
@@ -98,7 +99,7 @@ impl TermLists {
         self.lists.iter().map(|(_, list)| count(list)).sum()
     }
 
-    /// The passages that have the term, and twice how much it counts in each.
+    /// The passages that have the term, each with twice its frequency there.
     pub fn entries(&self) -> impl Iterator<Item = (usize, u8)> + '_ {
         self.lists.iter().flat_map(|(block, list)| self.division.passages(*block, list))
     }
@@ -138,7 +139,8 @@ pub fn push(list: &mut Vec<u8>, place: u16, twice: u8) {
     list.splice(..HEAD, count.into_iter().chain(place));
 }
 
-/// Whether a list of so many entries, with this last place, has the count and the place in its head.
+/// Whether the head of a list agrees with its entries: their number `found` and the place of the
+/// last one.
 pub fn ends_as_it_says(list: &[u8], found: usize, last: Option<usize>) -> bool {
     let (count, end) = head(list);
     found == usize::from(count) && last == Some(usize::from(end))

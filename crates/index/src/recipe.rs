@@ -10,27 +10,29 @@ use model::observation::ObsType;
 use crate::nearest::each_cosine;
 use crate::{Hit, PassageFilter, Passages};
 
-/// How much a document's neighbours count; the longer it is, the more it speaks for itself.
+/// Weight of the scores of a document's neighbours, and the length in words at which the weight is
+/// halved: a longer document depends less on its neighbours.
 const NEIGHBOURS_WEIGHT: f64 = 0.5;
 const NEIGHBOURS_WORDS: f64 = 40.0;
-/// How much its session as a whole counts, as a share of the best that words say for any document. More
-/// than this lifts documents of a long session over better ones of a short one.
+/// Weight of the session as a whole, as a share of the best score by words of any document. A higher
+/// weight lifts documents of a long session over better ones of a short one.
 const SESSION_WEIGHT: f64 = 0.15;
-/// How much meaning counts beside words.
+/// Weight of the embedding relative to the words.
 const MEANING_WEIGHT: f64 = 0.7;
-/// Where sessions are ranked: how much a session as a whole counts beside its best document, and how much
-/// the mean of its three nearest passages counts in its meaning.
+/// For the ranking of sessions: the weight of a session as a whole relative to its best document, and the
+/// weight of the mean of its three nearest passages in its similarity.
 const WHOLE_WEIGHT: f64 = 3.5;
 const NEAREST_MEAN_WEIGHT: f64 = 0.7;
-/// Up to so many words in the average passage both count in full. Long passages speak for themselves, and
-/// sessions of them are long enough to contain any word: there both count less, by the fourth power of how
-/// much longer the passages are.
+/// Up to this average length of passages, in words, the two weights of sessions apply in full. Longer
+/// passages are meaningful by themselves, and sessions of them are long enough to contain any word: both
+/// weights are divided by the fourth power of the factor by which the passages are longer.
 const SHORT_PASSAGE_WORDS: f64 = 36.0;
 
-/// The documents of passages that may be in the answer, by id. The database may have to be asked.
+/// Returns the documents of these passages that may be in the answer, by id. It may have to query
+/// the database.
 pub type Admit<'a> = dyn Fn(&[usize]) -> Result<HashMap<i64, Hit>, OpError> + 'a;
 
-/// The documents that are weighed against each other.
+/// The documents that are ranked against each other.
 pub struct Candidates<'p> {
     passages: &'p Passages,
     admits: &'p Admit<'p>,
@@ -82,7 +84,7 @@ impl<'p> Candidates<'p> {
             let own = hit.lexical + hit.neighbours;
             hit.in_session = match passages.session(hit.passage) {
                 _ if own == 0.0 => 0.0,
-                // A document without a session is one of its own.
+                // A document without a session counts as a session of its own.
                 0 => SESSION_WEIGHT * own,
                 _ if most > 0.0 => SESSION_WEIGHT * best * of_session(hit.passage) / most,
                 _ => 0.0,
@@ -140,8 +142,8 @@ impl<'p> Candidates<'p> {
     }
 }
 
-/// Sessions in their order: by the best of their documents, by what they say as a whole (`whole`), and by
-/// the nearest in meaning of everything that they hold.
+/// The ids of sessions, best first: by the best of their documents, by their words as a whole (`whole`),
+/// and by their passages nearest to `vector`.
 pub fn sessions(
     passages: &Passages,
     hits: &[Hit],
@@ -150,7 +152,7 @@ pub fn sessions(
     vector: Option<&Vector>,
 ) -> Vec<i64> {
     let mut words: HashMap<i64, (f64, i64)> = HashMap::new();
-    // A record that is in no session has its own id for one.
+    // A record that is in no session has its own id as session.
     let is_in_session = |hit: &&Hit| hit.session != hit.id || hit.kind == ObsType::SessionSummary;
     for hit in hits.iter().filter(is_in_session) {
         let best = words.entry(hit.session).or_default();

@@ -23,7 +23,7 @@ pub(crate) fn in_parts<T: Send>(
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Vec<T> {
     let parts = (end / PASSAGES_PER_THREAD).clamp(1, THREADS_MAX.min(cores()));
-    // Whole blocks each, so that every part gives what it would give as one.
+    // Each part has whole blocks, so that the results do not depend on the number of parts.
     let each = end.div_ceil(parts).next_multiple_of(block);
     let mut ranges = (0..end).step_by(each).map(|from| from..(from + each).min(end));
     let first = ranges.next().unwrap_or(0..0);

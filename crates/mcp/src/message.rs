@@ -219,7 +219,7 @@ fn refused(id: Option<&Value>, error: &OpError) -> Outcome {
     Outcome { reply: Some(reply), ..Outcome::default() }
 }
 
-/// Reads what a message is, without yet asking what it wants.
+/// Classifies a message by its members. Whether the method exists is not checked.
 pub(crate) fn shape(message: Value) -> Shape {
     let Value::Object(mut members) = message else {
         return Shape::Invalid { id: Value::Null, why: "the message is not an object" };

@@ -1,5 +1,5 @@
 //! Embeddings: a table of word-piece vectors that is compiled into the program, its tokeniser, and the cosine between
-//! texts. Nothing is loaded and nothing is allocated; lookups read the program's own bytes.
+//! texts. Nothing is loaded when a process starts; lookups read the program's own bytes.
 
 mod characters;
 mod cpu;

@@ -21,10 +21,10 @@ pub const KNOWN_SETS: [&str; 4] = [FILES, APPLET, "endpoints", "ports"];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextMode {
-    /// They replace the set; none clear it.
+    /// They replace the set; an empty list clears it.
     #[default]
     Replace,
-    /// They come after those that it has.
+    /// They are appended to the set.
     Merge,
 }
 

@@ -1,4 +1,4 @@
-//! The nouns: plain data, pure rules and wire types, shared by every crate.
+//! Plain data types, pure rules and wire types, shared by every crate.
 //!
 //! Read in this order: [`error`] (the closed list of codes), [`wire`] (a call and its reply),
 //! [`hint`], [`hook`] and [`observation`], [`rank`], [`entry`], [`event`], [`situation`], [`locations`], [`time`], [`json`], [`weight`], [`limits`].

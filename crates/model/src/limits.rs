@@ -55,7 +55,8 @@ pub const OP_DEADLINE: Duration = Duration::from_secs(5);
 pub const DRAIN: Duration = Duration::from_millis(2_500);
 /// Events waiting for one subscriber before it is dropped.
 pub const SUBSCRIBER_QUEUE_MAX: usize = 1_024;
-/// Notifications waiting for one MCP client while its call runs; of those that find half of it full, none is sent.
+/// Notifications in the queue of one MCP client while its call runs. Progress reports are dropped while half of
+/// the queue or more is full: the rest is for replies.
 pub const NOTIFICATIONS_QUEUE_MAX: usize = 16;
 /// Time between two notifications about the progress of one step of a job.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -79,8 +80,7 @@ pub const INDEX_BATCH: usize = 256;
 /// From this many unindexed documents on, a job indexes them.
 pub const INDEX_JOB_DOCUMENTS: u64 = 2_000;
 /// From this many unindexed documents on, the writer indexes them after [`INDEX_PAUSE`] without a write; fewer wait
-/// for
-/// [`INDEX_QUIET`].
+/// for [`INDEX_QUIET`].
 pub const INDEX_AT: usize = 64;
 /// How long the writer must be idle before it indexes a few documents.
 pub const INDEX_QUIET: Duration = Duration::from_secs(1);
@@ -147,9 +147,8 @@ pub const HOOK_TOOL_DEADLINE: Duration = Duration::from_millis(150);
 /// The hook's deadline for a prompt.
 pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
 /// How long the hook waits for the daemon's answer. The rest of its deadline is for the spool and, at a session's
-/// start
-/// and at a prompt, for a read of the store: Codex kills the hook of a session's end after 1 s. Around a tool call it
-/// waits for its whole deadline.
+/// start and at a prompt, for a read of the store: Codex kills the hook of a session's end after 1 s. Around a tool
+/// call it waits for its whole deadline.
 pub const HOOK_PATIENCE: Duration = Duration::from_millis(750);
 /// How long the hook waits for the daemon's answer to a prompt.
 pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
@@ -535,8 +534,7 @@ pub const EXCLUDE_FILES_CHECKED: usize = 1_000;
 /// Directory entries that are read to find these files in a project without a git index.
 pub const EXCLUDE_ENTRIES_WALKED: usize = 5_000;
 /// `exclude` is reported if it leaves at most one file in this many, and at most [`EXCLUDE_KEPT_FILES`]: the
-/// project's
-/// work is then probably excluded.
+/// project's work is then probably excluded.
 pub const EXCLUDE_KEPT_ONE_IN: usize = 20;
 /// See [`EXCLUDE_KEPT_ONE_IN`].
 pub const EXCLUDE_KEPT_FILES: usize = 10;
@@ -794,7 +792,7 @@ pub const SECRETS_SAMPLE: usize = 1_000;
 pub const DISK_LOW_BYTES: u64 = 500 * 1024 * 1024;
 /// Free disk space, in bytes, below which capture is about to fail.
 pub const DISK_FULL_BYTES: u64 = 20 * 1024 * 1024;
-/// How far a time may be ahead of the clock.
+/// How far a stored time may be ahead of the clock before `doctor` warns.
 pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
 /// How long an installation waits for another one to finish.
 pub const INSTALL_PATIENCE: Duration = Duration::from_secs(10);

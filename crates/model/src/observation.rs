@@ -98,7 +98,8 @@ impl ObsType {
         }
     }
 
-    /// Whether it changed something, in contrast to reads and searches.
+    /// Whether it certainly changed files or the repository: a write, an edit, a commit or a push.
+    /// A command may have changed something too, which is unknown.
     pub fn intervenes(self) -> bool {
         use ObsType as O;
         matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)

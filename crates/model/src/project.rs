@@ -223,7 +223,8 @@ impl Pause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     pub id: i64,
-    /// The key in `project://KEY`: the remote, else the root path. It never changes.
+    /// The key in `project://KEY`: the remote, else the root path. It changes only if a scrub
+    /// redacts it.
     pub key: String,
     /// Shown name; several projects may share it.
     pub name: String,

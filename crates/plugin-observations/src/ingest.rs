@@ -48,7 +48,7 @@ pub(crate) fn ingest(
             ended(tx, event, seen, reason.as_ref())?;
             summarised(tx, event, seen, settings)
         }
-        // A sign of life, which the session has noted.
+        // These only show that the session is active, which is noted already.
         Happening::ToolStarting(_)
         | Happening::SubagentEnded
         | Happening::Compacted

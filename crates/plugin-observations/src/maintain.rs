@@ -113,7 +113,7 @@ fn repair(cx: &Cx<'_>) -> Result<MaintainOutput, OpError> {
     })
 }
 
-/// Removes everything that is too old, in turns.
+/// Deletes all expired records, in several transactions, so that other writers run in between.
 fn sweep_all(cx: &Cx<'_>) -> Result<Swept, OpError> {
     let (rules, now) = (settings::rules(cx.config), cx.now);
     let mut swept = Swept::default();

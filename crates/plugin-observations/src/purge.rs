@@ -108,7 +108,7 @@ pub(crate) struct PurgeOutput {
     answered_at: i64,
 }
 
-/// A record that would go.
+/// A record that would be deleted.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Sample {
     id: i64,

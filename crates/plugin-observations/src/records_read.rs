@@ -1,4 +1,4 @@
-//! The records that putting hits in order has read: each is read once.
+//! A cache of the records that are read while hits are put in order.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

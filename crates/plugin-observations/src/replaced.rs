@@ -95,8 +95,9 @@ impl TalkStatement {
         least
     }
 
-    /// Whether this record replaces another one of its project. As long as the index does not know what the records
-    /// mean, words decide alone, unless they are too few.
+    /// Whether this record replaces another one of its project. If the cosine is unknown, because embeddings are
+    /// missing, the words decide alone; a replacement that only has words in common with the other one then does
+    /// not count.
     pub(crate) fn replaces(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
         let Some(least) = self.replaces_from(older) else { return Ok(false) };
         let cosine = passages::cosine(rx, self.id, older.id)?;

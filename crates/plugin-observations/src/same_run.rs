@@ -81,8 +81,9 @@ pub(crate) fn has_worked(seen: &Observation) -> bool {
         && run::result(seen) != Some("unknown")
 }
 
-/// Whether one command of a project worked after another one failed, and is a run of it: with an equal text,
-/// or by its key. Commands other than tests and builds have to be of one session.
+/// Whether one command of a project worked after another one failed, and is a run of it: it has an equal
+/// text, in any session, or it fits the key. By key, commands other than tests and builds have to be of one
+/// session.
 pub(crate) fn worked_later(failed: &Observation, other: &Observation) -> bool {
     let is_later = (other.at_ms, other.id) > (failed.at_ms, failed.id);
     if !has_worked(other) || other.project_row != failed.project_row || !is_later {
@@ -92,7 +93,6 @@ pub(crate) fn worked_later(failed: &Observation, other: &Observation) -> bool {
         return true;
     }
     let is_near = failed.session_id == other.session_id || RunKey::of(failed).is_some();
-    // The names of the programs are compared before anything is parsed.
     is_near
         && ProgramKey::of(failed).is_some_and(|key| {
             ProgramKey::of(other).is_some_and(|of| key.is_fixed_by(failed, (&of, other)))

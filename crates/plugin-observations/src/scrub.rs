@@ -32,7 +32,7 @@ pub(crate) struct ScrubParams {
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ScrubOutput {
-    /// Whether what was found was taken out.
+    /// Whether the secrets were redacted; false after a dry run.
     scrubbed: bool,
     /// Secrets that were found.
     found: u64,
@@ -42,8 +42,8 @@ pub(crate) struct ScrubOutput {
     /// (its name, its key, its root and its aliases), `session_root`, `session_name`, `session_model`, `env_hint` and
     /// `context`.
     by_place: BTreeMap<String, u64>,
-    /// Copies of the database, saved by a restore or set aside as damaged, that may contain the secrets. They are
-    /// not changed.
+    /// Copies of the database (saved by a restore, set aside as damaged, or backups beside it) that may contain
+    /// the secrets. They are not changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     copies_left: Vec<String>,
 }
@@ -52,8 +52,8 @@ impl Op for Scrub {
     const INFO: OpInfo = OpInfo {
         name: "scrub",
         summary: "Remove secrets from records captured earlier",
-        doc: "The guard looks at everything as it comes in; this goes over what is stored with the rules of \
-              today: texts, metadata and paths of records, prompts, summaries, names and directories of \
+        doc: "The secret guard checks every text before it is stored. This checks the stored ones again with its \
+              current rules: texts, metadata and paths of records, prompts, summaries, names and directories of \
               projects and sessions, and the context of sessions. Marks are held to \
               the rules for what people write. Hints have their own guard and are left alone, as are copies \
               that you made with backup; those that a restore or a repair saved are named. Scrubbing twice \

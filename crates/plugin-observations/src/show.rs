@@ -20,7 +20,7 @@ pub(crate) fn preview(content: String) -> String {
     }
 }
 
-/// A score with as many digits as say something.
+/// A score rounded to four decimals.
 pub(crate) fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0
 }
@@ -88,7 +88,8 @@ impl<'r> From<&'r Observation> for RecordRow<'r> {
 pub(crate) const COLUMNS: &[&str] =
     &["id", "date", "age", "type", "project", "session", "file", "text"];
 
-/// The columns that a table has unless others are selected. A column that says the same everywhere says nothing.
+/// The columns that a table has unless others are selected. The project is left out if it is the same in all
+/// rows.
 fn usual_columns(with_project: bool) -> Vec<&'static str> {
     let is_usual = |name: &&&str| match **name {
         "project" => with_project,

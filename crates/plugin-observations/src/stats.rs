@@ -30,9 +30,9 @@ pub(crate) struct MemoryStatsOutput {
     projects: u64,
     /// Records that retention leaves alone.
     pinned: u64,
-    /// Seconds since 1970, UTC, of the first observation or prompt.
+    /// Seconds since 1970, UTC, of the first record.
     oldest_at: Option<i64>,
-    /// Seconds since 1970, UTC, of the last observation or prompt.
+    /// Seconds since 1970, UTC, of the last record.
     newest_at: Option<i64>,
     /// Seconds since 1970, UTC, of the last event of each agent.
     agents: BTreeMap<String, i64>,

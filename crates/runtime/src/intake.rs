@@ -14,9 +14,9 @@ use crate::behind_spool::WaitingEvent;
 use crate::builtin::hook::Incoming;
 use crate::runtime::RuntimeInner;
 
-/// Records one event. `read` parses it and gets the current time. `is_quiet` says whether the spool was empty when
-/// the event arrived. `reply` is called when it is committed or refused, on the thread that notices it. The caller
-/// keeps the returned event until then, so that the writer thread need not free it.
+/// Records one event. `read` parses it and gets the current time. `is_quiet` says whether the spool had no older
+/// event when this one arrived. `reply` is called when it is committed or refused, on the thread that notices it.
+/// The caller keeps the returned event until then, so that the writer thread need not free it.
 pub(crate) fn accept(
     inner: &Arc<RuntimeInner>,
     (info, tier): (&'static OpInfo, Tier),

@@ -8,7 +8,7 @@ use model::{OpError, limits};
 /// A task. It is called on a thread of the pool, or at once with the reason why it was not admitted.
 type PoolTask = Box<dyn FnOnce(Result<(), OpError>) + Send>;
 
-/// Runs jobs on at most [`limits::POOL_THREADS`] threads.
+/// Runs tasks on at most [`limits::POOL_THREADS`] threads.
 pub(crate) struct Pool {
     shared: Arc<PoolShared>,
 }
@@ -28,7 +28,7 @@ struct PoolState {
 
 impl PoolShared {
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        // A panic of a job is caught, so a poisoned lock still guards sound state.
+        // A panic of a task is caught, so a poisoned lock still guards sound state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -38,7 +38,8 @@ impl Pool {
         Pool { shared: Arc::new(PoolShared { state: Mutex::default(), wake: Condvar::new() }) }
     }
 
-    /// Queues a job. A job that cannot be queued is called at once with the error, on this thread.
+    /// Queues a task. A task that cannot be queued is called at once with the error, on this
+    /// thread.
     pub(crate) fn run(&self, job: PoolTask) {
         let mut state = self.shared.lock();
         let refusal = self.make_room(&mut state);

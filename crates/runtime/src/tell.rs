@@ -29,7 +29,7 @@ fn occasion(event: &HookEvent) -> Option<Occasion<'_>> {
     }
 }
 
-/// How long the agent waits for the answer to this event.
+/// The deadline of the hook process for this event: the agent has its answer, or none, by then.
 pub fn deadline(event: &HookEvent) -> Duration {
     match &event.what {
         Happening::ToolStarting(_) | Happening::ToolUsed(_) => limits::HOOK_TOOL_DEADLINE,

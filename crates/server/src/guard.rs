@@ -209,7 +209,8 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Compares secrets in a time that does not tell how much of them is right.
+/// Compares secrets in constant time, so that the duration does not show how much of the given one
+/// is right.
 fn same(known: &str, given: &str) -> bool {
     known.len() == given.len()
         && black_box(known.bytes().zip(given.bytes()).fold(0, |all, (a, b)| all | (a ^ b))) == 0

@@ -10,7 +10,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Leaves the terminal's session, so that closing the terminal does not end the daemon.
 pub fn detach() {
-    // Fails only if the process already leads a process group, and then it is detached anyway.
+    // Fails if the process leads a process group, as one that `client` started does. A terminal
+    // that closes does not signal such a background group.
     let _ = rustix::process::setsid();
 }
 

@@ -63,7 +63,7 @@ impl DaemonMode {
     }
 }
 
-/// EndReason the daemon ends.
+/// Why the daemon ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndReason {
     /// A client called `stop`.

@@ -33,7 +33,7 @@ pub struct RpcReply {
     pub refusal: Option<Refusal>,
 }
 
-/// EndReason a frame had no request.
+/// Why a frame had no request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     Unparsable,
@@ -81,7 +81,7 @@ pub(crate) async fn answer_frame(
 }
 
 /// Starts to record a hook event at once, and returns a future for its answer. `bytes` is its size on the wire,
-/// `is_quiet` whether the spool was empty when it arrived.
+/// `is_quiet` whether the spool had no older event when it arrived.
 pub(crate) fn begin_event(
     runtime: &Runtime,
     event: HookLine<'_>,

@@ -154,7 +154,7 @@ struct FeedCall {
     subscription: Result<FeedSubscription, OpError>,
 }
 
-/// EndReason the conversation ends.
+/// Why the conversation ends.
 enum WsEnd {
     /// The peer closed the connection, or it failed.
     Gone,

@@ -46,7 +46,8 @@ pub trait Aggregate: Sync {
         &[]
     }
 
-    /// Texts that a purge of a literal text leaves, because the user deletes them otherwise. It counts them.
+    /// Texts that a purge of a literal text only counts and does not delete, such as hints, because the user
+    /// deletes them with other commands.
     fn texts_left(&self) -> &'static [TextColumns] {
         &[]
     }
@@ -77,8 +78,8 @@ pub trait Records: Aggregate {
     /// A record as the index takes it; `None` if no record of this kind has the id, or it has no text to search for.
     fn document(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError>;
 
-    /// A record as lists and `get_observations` show it. Observations, prompts and sessions are read by
-    /// [`crate::observations::one`].
+    /// A record as lists and `get_observations` show it. The default is for observations, prompts and
+    /// sessions, which [`crate::observations::one`] reads instead.
     fn record(&self, _rx: &Rx<'_>, _id: i64) -> Result<Option<Observation>, OpError> {
         Ok(None)
     }
@@ -109,10 +110,13 @@ pub trait Records: Aggregate {
         false
     }
 
-    /// Removes a record. The caller has made sure that the index has its words where they are removed.
+    /// Deletes a record and its words in the index. A caller that must leave no word in the file,
+    /// such as a purge, calls `passages::ensure_posted` before: a damaged index may have words
+    /// where this does not look.
     fn remove(&self, tx: &Tx<'_>, id: i64) -> Result<(), OpError>;
 
-    /// Adds to a purge what follows from it for this kind.
+    /// Adds to a purge what it entails for this kind: further records to delete, and derived rows
+    /// to compute again.
     fn extend_removal(&self, _rx: &Rx<'_>, _removal: &mut Removal) -> Result<(), OpError> {
         Ok(())
     }
@@ -142,7 +146,7 @@ pub trait Records: Aggregate {
         rx.sql(|db| db.query_row(&count, [], |row| row.cell(0)))
     }
 
-    /// The times of the first and the last record of a project.
+    /// The times of the first and the last record of a project; empty if it has none.
     fn span(&self, rx: &Rx<'_>, project: i64) -> Result<Vec<i64>, OpError> {
         let span =
             format!("SELECT min(at), max(at) FROM ({}) WHERE project = ?1", self.documents());
@@ -153,7 +157,8 @@ pub trait Records: Aggregate {
         Ok(first.into_iter().chain(last).collect())
     }
 
-    /// Some records of a project that are past their age limit, with their kinds. Pinned records have none.
+    /// At most `limit` records of a project that are past their age limit, with their kinds. Pinned records
+    /// never expire.
     fn expired(
         &self,
         _rx: &Rx<'_>,
@@ -164,7 +169,8 @@ pub trait Records: Aggregate {
         Ok(Vec::new())
     }
 
-    /// The oldest records with their kinds, for a database that is larger than its limit.
+    /// At most `limit` of the oldest records with their kinds, to be deleted from a database that
+    /// is larger than its limit.
     fn oldest(&self, _rx: &Rx<'_>, _limit: usize) -> Result<Vec<(i64, &'static str)>, OpError> {
         Ok(Vec::new())
     }
@@ -203,10 +209,10 @@ impl Expiry<'_> {
     }
 }
 
-/// Derives a row again, by its id.
+/// Computes a derived row again, by its id.
 pub(crate) type Renew = fn(&Tx<'_>, i64) -> Result<(), OpError>;
 
-/// The records that a purge removes, and rows that it derives again.
+/// The records that a purge removes, and the derived rows that it computes again.
 #[derive(Default)]
 pub struct Removal {
     /// Ids by the name of their aggregate.
@@ -237,7 +243,7 @@ impl Removal {
         self.ids.values().flatten().copied()
     }
 
-    /// Derives a row again that stays.
+    /// Has the purge compute a derived row again that it does not delete.
     pub fn renew(&mut self, renew: Renew, id: i64) {
         self.renewed.push((renew, id));
     }
@@ -278,7 +284,7 @@ impl Document {
     }
 }
 
-/// The aggregates of a store, those that others refer to last.
+/// The aggregates of a store. An aggregate whose tables refer to another one's tables is before it.
 pub(crate) struct Registry {
     aggregates: Vec<&'static dyn Aggregate>,
     schema: String,
@@ -320,7 +326,8 @@ impl Registry {
         &self.documents
     }
 
-    /// The kind with this word. Only damage leads to a word that no aggregate has.
+    /// The kind with this word. A word that no aggregate has, which only damage produces, counts as
+    /// `ToolOther`.
     pub(crate) fn kind_of(&self, word: &str) -> RecordKind {
         let other = || self.other_kinds().iter().position(|other| *other == word);
         match ObsType::parse(word) {

@@ -22,7 +22,7 @@ pub(crate) type CopyProgress<'p> = dyn Fn(u32, u32) -> Result<(), OpError> + 'p;
 /// Pages copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 256;
 
-/// Copies `source` to a new file. The copy is one file: it has no log beside it.
+/// Copies `source` to a new file. The copy is a single file without a WAL.
 pub(crate) fn copy(
     source: &Connection,
     file: &Path,

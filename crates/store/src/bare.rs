@@ -1,5 +1,5 @@
-//! The statements behind the reads, issued bare, as the baseline of `cargo xtask bench`. Rows are
-//! stepped through and nothing is made of them.
+//! The SQL statements of the store's reads, run without the store, as the baseline of `cargo xtask
+//! bench`. Rows are read and discarded.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Bare {
         })
     }
 
-    /// The newest record of each project and kind, and then these.
+    /// Reads the newest record of each project and kind, and then the records with these ids.
     pub fn recent(&self, ids: &[i64]) -> Result<usize, OpError> {
         run(&self.db, |db| {
             for (project, kind) in &self.kinds {
@@ -115,7 +115,7 @@ impl Bare {
 }
 
 impl Vectors {
-    /// The highest cosine of all with a text.
+    /// The highest cosine similarity between a text and any of the vectors.
     pub fn nearest(&self, text: &str) -> f32 {
         let Some(vector) = Vector::of(text) else { return 0.0 };
         let mut cosines = vec![0.0; self.cells.len()];

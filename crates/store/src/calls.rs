@@ -104,7 +104,7 @@ pub(crate) fn remember(
     tx.sql(|db| {
         let seq = db.prepare_cached(ADD)?.insert(params![call.0, fingerprint, at, answer])?;
         for HintName { component, key } in &quoted {
-            // A long answer, for example of an import, quotes no hint.
+            // An answer without a `value`, such as the counts of an import, cannot quote a hint.
             if answer.contains("\"value\"") {
                 db.prepare_cached(QUOTE)?.execute(params![seq, component, key])?;
             }

@@ -1,5 +1,5 @@
-//! Commits by their hash. Git tells an agent an abbreviated one, and people paste any length of it:
-//! two that begin alike mean the same commit.
+//! Commits by their hash. Git prints an abbreviated hash to the agent, and people paste hashes of
+//! any length: two hashes match if one is a prefix of the other.
 
 use model::{OpError, limits};
 use rusqlite::params;
@@ -25,14 +25,13 @@ pub(crate) const BEGINNING: &str = concat!(
     " < ?1 || 'g' LIMIT ?2"
 );
 
-/// Whether this may be the hash of a commit, or enough of one.
+/// Whether this may be the hash of a commit, or a long enough prefix of one.
 pub fn is_hash(word: &str) -> bool {
     (limits::COMMIT_HASH_CHARS_MIN..=limits::COMMIT_HASH_CHARS_MAX).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The commits that this hash may mean and the filter lets through, the newest first and yet without a
-/// score.
+/// The commits that this hash may mean and the filter matches, newest first. Their scores are not set.
 pub fn by_hash(rx: &Rx<'_>, hash: &str, filter: &Filter<'_>) -> Result<Vec<Hit>, OpError> {
     if !is_hash(hash) {
         return Ok(Vec::new());

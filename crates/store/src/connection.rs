@@ -22,7 +22,7 @@ use crate::leftovers::is_repair_unfinished;
 use crate::lost_id;
 use crate::recover;
 
-/// Grows with each change of the schema that an older build could not live with.
+/// Increased with each change of the schema that an older build cannot handle.
 pub(crate) const SCHEMA_VERSION: i32 = 1;
 
 /// More than all statements that are used often; preparing one costs more than running it.
@@ -32,8 +32,8 @@ const WRITER_CACHE_KIB: i32 = 16 * 1024;
 /// Kibibytes of pages that a reader keeps in memory, as far as they are used. A search reads some sixty records and the
 /// posting lists of its words; with SQLite's default most of these pages are read again each time.
 const READER_CACHE_KIB: i32 = 8 * 1024;
-/// Steps of SQLite's machine between two looks at the clock of a [`deadline`]. The full-text index
-/// makes few of them while it reads much.
+/// Steps of SQLite's virtual machine between two checks of the [`deadline`]. The number is small
+/// because a full-text query reads much in few steps.
 const STEPS_PER_LOOK: i32 = 64;
 
 /// How the writer's connection is set up.
@@ -139,8 +139,9 @@ fn refuse(path: &Path, application_id: i32, schema_version: i32) -> Result<(), S
     Ok(())
 }
 
-/// Opens an existing file and sets up nothing but what protects it: closing neither checkpoints
-/// nor unlinks a log by its name, which may be that of another database by then.
+/// Opens an existing file with the settings that every connection has. Closing it neither
+/// checkpoints nor unlinks the WAL: by then, the file with that name may belong to another
+/// database.
 #[expect(clippy::disallowed_methods, reason = "this is the place")]
 pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -159,7 +160,8 @@ pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreEr
     Ok(db)
 }
 
-/// Opens a copy that no process uses, to read it: no lock, log or index is made beside it.
+/// Opens a copy that no process uses, for reading: SQLite creates no lock, WAL or `-shm` file
+/// beside it.
 #[expect(clippy::disallowed_methods, reason = "this is the place")]
 pub(crate) fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
@@ -181,7 +183,8 @@ pub(crate) fn refuse_foreign_content(db: &Connection, path: &Path) -> Result<(),
     refuse(path, number("application_id")?, number("user_version")?)
 }
 
-/// Opens the database that is there, as it is, and lets nothing be written to it.
+/// Opens the existing database as it is, without changes to its schema; the connection refuses
+/// writes.
 fn open_to_read(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let db = connect(path, busy)?;
     refuse_foreign_content(&db, path)?;
@@ -259,9 +262,9 @@ fn renew_view(db: &Connection, registry: &Registry) {
     }
 }
 
-/// Fills an empty database with the schema. It is not yet in WAL mode, so that the header in the
-/// file itself says from the first moment whose it is. Nothing is lost with an empty database, so
-/// this does not wait for the disk.
+/// Creates the schema in an empty database. It is not yet in WAL mode, so that the file itself has
+/// our application id from the first moment. It does not wait for the disk: after a crash, an empty
+/// database is simply created again.
 pub(crate) fn create(db: &Connection, registry: &Registry) -> rusqlite::Result<()> {
     let schema = registry.schema();
     db.pragma_update(None, "synchronous", "OFF")?;
@@ -325,8 +328,8 @@ pub(crate) fn tidy_on_close(db: &Connection) {
     let _ = db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
 }
 
-/// Gives a copy whose header is damaged the header of a sound, new database, so that SQLite looks
-/// at what lies behind it. `header` and `copy` are closed files.
+/// Overwrites the damaged header of `copy` with that of `sound`, a new database, so that SQLite
+/// reads the pages behind it. Neither file may be open.
 pub(crate) fn replace_header(copy: &Path, sound: &Path) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
     let mut header = [0; HEADER_BYTES];

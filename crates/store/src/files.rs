@@ -15,7 +15,8 @@ use model::time;
 /// Files that SQLite keeps beside a database.
 pub(crate) const SIDECARS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Follows the database's name in that of a log which could not be written into the database.
+/// Part of the name of a WAL that could not be checkpointed and was kept: it follows the name of
+/// the database.
 pub(crate) const KEPT_LOG: &str = ".log-";
 
 /// The identity of a file, independent of its name.
@@ -54,7 +55,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Which files an open database consists of.
+/// The identities of the files of an open database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub(crate) database: FileId,

@@ -60,7 +60,7 @@ pub struct StoredHint {
 }
 
 impl StoredHint {
-    /// When time alone ends it.
+    /// The time at which it expires; `None` if its lifetime does not end at a fixed time.
     pub fn expires_at(&self) -> Option<i64> {
         self.meta.lifetime().ends_at(self.updated_at)
     }
@@ -257,7 +257,7 @@ pub fn clear_session(tx: &Tx<'_>) -> Result<usize, OpError> {
     removing(tx, CLEAR, [], |_| Ok(())).map(|gone| gone.len())
 }
 
-/// How many hints there are. SQLite counts the entries of an index page by page.
+/// How many hints there are. SQLite counts them from an index, without reading the rows.
 pub fn count(rx: &Rx<'_>) -> Result<usize, OpError> {
     const COUNT: &str = "SELECT count(*) FROM hint_variants";
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))

@@ -147,7 +147,7 @@ pub struct FileQuery<'a> {
     pub limit: usize,
 }
 
-/// A touch of a file and the user's words behind it, as far as a history shows them.
+/// A touch of a file and the text of the prompt that caused it, as a history shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
     pub id: i64,
@@ -227,7 +227,7 @@ fn touch(rx: &Rx<'_>, (at, id): (i64, i64)) -> Result<Option<(i64, Touch)>, OpEr
     rx.sql(|db| db.prepare_cached(TOUCH)?.query_row([id], read).optional())
 }
 
-/// A session, yet without its touches.
+/// A session with an empty list of touches.
 fn touching(rx: &Rx<'_>, session: i64) -> Result<Option<Touches>, OpError> {
     let read = |row: &Row<'_>| {
         let intent: Option<String> = row.cell(3)?;
@@ -278,7 +278,7 @@ pub fn is_path(rx: &Rx<'_>, path: &str, projects: Option<&[i64]>) -> Result<bool
     rx.sql(|db| db.prepare_cached(ABOUT)?.query_row(params![file, projects], |row| row.cell(0)))
 }
 
-/// The paths on record that end in this one, the newest first and not all of very many.
+/// The paths on record that end in this one, newest first, at most [`limits::FILE_LINKS_MAX`].
 pub fn paths_ending(rx: &Rx<'_>, end: &str) -> Result<Vec<String>, OpError> {
     let found = paths::ending(rx, end)?.into_iter().map(|(_, path)| path);
     Ok(found.take(limits::FILE_LINKS_MAX).collect())

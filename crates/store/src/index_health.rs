@@ -130,7 +130,7 @@ fn misfiled(db: &Connection, rx: &Rx<'_>) -> rusqlite::Result<Option<String>> {
     Ok(None)
 }
 
-/// Whether new passages would get numbers that nothing can hold.
+/// Whether the numbers of new passages would exceed [`limits::RECORD_NUMBER_MAX`].
 pub(crate) fn is_out_of_numbers(db: &Connection) -> rusqlite::Result<bool> {
     const BEYOND: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'passages' \
          AND seq >= ?1) OR EXISTS (SELECT 1 FROM passages WHERE id >= ?1)";
@@ -186,8 +186,8 @@ fn unsound_postings(db: &Connection) -> rusqlite::Result<Option<String>> {
     Ok((!sound).then(|| "a list of the passages with a word is damaged".to_owned()))
 }
 
-/// Looks up some documents: the first word of each in the full-text index, of which half may be missing, and all
-/// words of their first passages in the postings.
+/// Looks up some documents. The first word of each has to be in the full-text index, for at least half of them;
+/// all words of their first passages have to be in the postings.
 fn probe(db: &Connection, rx: &Rx<'_>) -> rusqlite::Result<Option<String>> {
     const FIRST: &str = "SELECT min(id) FROM passages WHERE doc = ?1 \
          AND NOT EXISTS (SELECT 1 FROM unindexed WHERE unindexed.doc = ?1)";
@@ -241,8 +241,8 @@ fn probe_word(body: &str) -> Option<&str> {
     (plain && has_token && PROBE_CHARS.contains(&word.len())).then_some(word)
 }
 
-/// Checks the index and replaces it if it is damaged, unless that was done several times in this process: a write
-/// that needs the index reports that rebuilding does not help. Returns the damage.
+/// Checks the index and replaces it if it is damaged, unless this process has replaced it several times: the next
+/// write that needs the index then fails and says so. Returns the damage.
 pub fn mend(tx: &Tx<'_>) -> Result<Option<String>, OpError> {
     let damage = tx.sql(|db| damage(db, tx.registry()))?;
     let rebuilds = tx.facts().index_rebuilds.load(Ordering::Relaxed);

@@ -156,10 +156,10 @@ impl Keeper {
 
     /// Handles damage that a statement met: the file at the path is sound afterwards.
     pub(crate) fn repair(&mut self, why: &str) -> Result<(), StoreError> {
-        // A file that was replaced under our feet reads like a damaged one.
         if self.shared.setup.to_read {
             return Err(StoreError::Corrupt(why.to_owned()));
         }
+        // A file that was replaced while it was open reads like a damaged one, and is only opened again.
         if matches!(self.look(), Some(Look::Same | Look::SidecarLost)) {
             self.let_go();
             // Another program may have written over the file in place: that is not damage.

@@ -49,8 +49,8 @@ struct SharedClaim {
 }
 
 impl Drop for SharedClaim {
-    /// Removes the entry, unless the WAL still has writes: they would be missed under another name of the
-    /// database, so that the entry still names the right one.
+    /// Removes the entry, unless the WAL still has writes. A process that opened the database under
+    /// another name (a hard link) would not see this WAL; the remaining entry makes it refuse that name.
     fn drop(&mut self) {
         if files::bytes(&files::beside(&self.database, "-wal")) == 0 {
             // The lock is still held, and a process that waits for it notices the removal.
@@ -191,7 +191,8 @@ fn forget_missing(dir: &Path) {
         if entry_name(path).is_ok_and(|known| *known == *name) || path.as_os_str().is_empty() {
             continue;
         }
-        // A database that was deleted while in use may be created again.
+        // The entry of a database that was deleted while in use is locked, and is kept: the file
+        // may be created again.
         if regular::open(&entry).is_ok_and(|file| file.try_lock().is_ok()) {
             let _ = fs::remove_file(entry);
         }

@@ -1,4 +1,4 @@
-//! SQLite, and the only crate that knows it. Its signatures speak nouns, never rows.
+//! The only crate that uses SQLite. Its public functions take and return records, never rows.
 //!
 //! Read in this order: `store` (the handle), `writer` (group commit), `keeper` (the writer's hold
 //! on the file), `pool` (readers), `connection` (the only place that opens SQLite), `files`,

@@ -33,7 +33,7 @@ pub struct EditedFile {
 pub(crate) const FOLLOWED: &str = "SELECT 1 FROM observations WHERE session = ?1 AND at >= ?2 \
      AND kind IN ('answer', 'file_edit', 'file_write', 'git_commit') AND failed = 0 \
      AND (kind <> 'answer' OR agent_id IS NULL) LIMIT 1";
-/// Files of other work trees are not below the project's roots, so that commits there do not count either.
+/// Commits in other working trees do not count: the files there are not below the project's roots.
 pub(crate) const LAST_COMMIT: &str = "SELECT at FROM observations WHERE project = ?1 \
      AND kind = 'git_commit' AND at >= ?2 AND failed = 0 \
      AND (CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.worktree') END) IS NULL \
@@ -74,8 +74,8 @@ pub fn unanswered(rx: &Rx<'_>, session: &Session) -> Result<Option<Prompt>, OpEr
     Ok((says_enough && followed.is_none()).then_some(prompt))
 }
 
-/// The files that a session edited after the last commit in its project. Empty if no commit was
-/// recorded for long: then the user commits without the agent, and it is unknown which edits are committed.
+/// The files that a session edited after the last commit in its project. Empty if no commit was recorded
+/// for long: the user probably commits without the agent, so it is unknown which edits are committed.
 pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, OpError> {
     let since = session.last_at.saturating_sub(limits::BRIEFING_TALK_MS);
     let committed: Option<i64> = rx.sql(|db| {

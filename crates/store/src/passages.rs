@@ -113,7 +113,8 @@ pub(crate) fn replaced(
     }
 }
 
-/// Makes the document unfindable. Its words leave the file with [`optimize`].
+/// Removes a document from the index, so that no search finds it. Its words stay in the file until
+/// [`optimize`].
 pub(crate) fn remove(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
     forget_verdicts(tx, doc);
     tx.sql(|db| db.prepare_cached(FORGET_NOTE)?.execute([doc]))?;
@@ -145,8 +146,9 @@ fn take_out(tx: &Tx<'_>, doc: i64) -> Result<bool, OpError> {
     Ok(true)
 }
 
-/// Whether the index has all passages of these documents with all their words, where a removal looks for them.
-/// Documents that wait for the index are skipped; of each of the others, `most` passages are looked up.
+/// Whether the index has all passages of these documents with all their words, in the blocks where a removal
+/// expects them. Unindexed documents are skipped; of each of the others, at most `most` passages are looked
+/// up.
 pub(crate) fn are_posted(rx: &Rx<'_>, docs: &[i64], most: usize) -> Result<bool, OpError> {
     const WAITS: &str = "SELECT EXISTS (SELECT 1 FROM unindexed WHERE doc = ?1)";
     const OF_DOC: &str = "SELECT id FROM passages WHERE doc = ?1 ORDER BY id";
@@ -194,8 +196,8 @@ pub(crate) fn are_filed(rx: &Rx<'_>, doc: i64) -> Result<bool, OpError> {
     Ok(!is_stray)
 }
 
-/// Rebuilds the index if it lacks words of documents whose words are to leave the file: they may be at another
-/// place of it, where a removal would leave them.
+/// Prepares the removal of these documents' words: rebuilds the index if it lacks some of them where a removal
+/// expects them. Otherwise a damaged index could keep them at another place.
 pub fn ensure_posted(tx: &Tx<'_>, docs: &[i64]) -> Result<(), OpError> {
     if are_posted(tx, docs, usize::MAX)? { Ok(()) } else { rebuild(tx) }
 }
@@ -315,7 +317,7 @@ pub(crate) fn lost_postings(rx: &Rx<'_>) -> Result<bool, OpError> {
     rx.sql(|db| db.query_row(LOST, [], |row| row.cell(0)))
 }
 
-/// Empties the index; every document waits to be put into it again.
+/// Empties the index and marks every document as unindexed.
 pub fn rebuild(tx: &Tx<'_>) -> Result<(), OpError> {
     tx.defer(|index: &mut IndexState| index.noted += 1);
     tx.sql(|db| {
@@ -344,7 +346,8 @@ pub(crate) fn merged(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     moved(tx, into)
 }
 
-/// Says that the sessions of a project are others than before.
+/// Assigns the passages of all records that now belong to this project to it, after sessions moved
+/// between projects.
 pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
     const MOVE: &str = "UPDATE passages SET project = ?1 WHERE project <> ?1 AND (EXISTS \
          (SELECT 1 FROM sessions WHERE id IN (session, doc) AND project = ?1) \
@@ -359,8 +362,8 @@ pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<bool, OpError> {
     Ok(index(tx)? || (tx.facts().meaning && work_out(tx)?))
 }
 
-/// The unindexed documents, the newest first. A search that cannot wait for the index scans their
-/// texts.
+/// The unindexed documents, newest first, at most [`limits::UNINDEXED_MAX`]. A search that cannot
+/// wait for the index scans their texts.
 pub(crate) fn unindexed(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     const NEWEST: &str = "SELECT doc FROM unindexed ORDER BY doc DESC LIMIT ?1";
     let most = limits::UNINDEXED_MAX;

@@ -51,7 +51,7 @@ impl Aggregate for Paths {
 #[derive(Default)]
 struct PathIds(RefCell<HashMap<String, i64>>);
 
-/// The number of this path.
+/// The id of this path, which is stored if it is new.
 pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpError> {
     let path = path.as_str();
     if let Some(id) = tx.cached::<PathIds>().0.borrow().get(path) {
@@ -92,19 +92,20 @@ pub(crate) fn matching(
         return Ok(found);
     }
     let mut ending = ending(rx, &wanted)?;
-    // Other projects have files of the same name.
+    // Paths below the roots of these projects come first: other projects may have files of the same
+    // name.
     ending.sort_by_key(|(_, path)| !roots.iter().any(|root| path.starts_with(root.as_str())));
     ending.truncate(limits::FILE_FORMS_MAX);
     Ok(ending.into_iter().map(|(id, _)| id).collect())
 }
 
-/// The number of exactly this path.
+/// The id of exactly this path.
 pub(crate) fn exact(rx: &Rx<'_>, path: &str) -> Result<Option<i64>, OpError> {
     let given = [last_part(path), path];
     rx.sql(|db| db.prepare_cached(BY_PATH)?.query_row(given, |row| row.cell(0)).optional())
 }
 
-/// Paths that end in this one, which begins with no slash, and their numbers; the newest first.
+/// Paths that end in `wanted`, which has no slash at its start, with their ids, newest first.
 pub(crate) fn ending(rx: &Rx<'_>, wanted: &str) -> Result<Vec<(i64, String)>, OpError> {
     let ending = format!("/{wanted}");
     rx.sql(|db| {

@@ -1,8 +1,7 @@
-//! The tables of postings: which passages have a stem and how often, in blocks, so that a query for any of several
-//! words is answered by adding up, exactly and in the time that it takes to read a few short blobs
-//! ([`index::postings`]).
+//! The tables of postings: which passages have a stem, and how often. A query for any of several words adds up the
+//! scores of a few short blobs ([`index::postings`]), and is exact.
 //!
-//! Postings are written in blocks, so that new passages change few pages.
+//! Postings are stored in blocks of passages, so that new passages change few pages.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -40,7 +39,8 @@ impl Batch {
         }
     }
 
-    /// Whether all of it is stored where a removal of its passages looks for it, in lists that end as they say.
+    /// Whether all of it is stored where a removal of its passages expects it, in lists whose head agrees with
+    /// their entries.
     pub(crate) fn is_stored(&self, db: &Connection) -> rusqlite::Result<bool> {
         for ((block, term), places) in &self.0 {
             let mut places = places.clone();
@@ -150,7 +150,7 @@ pub(crate) fn range_in_block(
     Ok(())
 }
 
-/// Takes passages out, which are in order, so that nothing of their words is left.
+/// Removes the postings of these passages, which are sorted.
 pub(crate) fn take_out(db: &Connection, passages: &[usize]) -> rusqlite::Result<()> {
     debug_assert!(passages.is_sorted(), "passages to remove are searched by bisection");
     for gone in passages.chunk_by(|a, b| a / BLOCK == b / BLOCK) {

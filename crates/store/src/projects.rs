@@ -112,7 +112,8 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
         };
         let project = create(tx, key, facts, now)?;
         if let Some(root) = facts.root.as_ref().filter(|_| leads.root.is_some()) {
-            // The project that was here before is found by its remote; this directory is another one now.
+            // The directory has another repository than before: its root leads to the new project from
+            // now on. The earlier project is still found by its remote.
             put_alias(tx, project.id, root, false)?;
         }
         return Ok(project);
@@ -282,7 +283,8 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     if exact.is_some() {
         return Ok(Vec::new());
     }
-    // A directory that was moved and a second clone leave the name under which a project was known.
+    // Aliases are searched by their last part too: it is the name of a project whose directory was
+    // moved, or of a second clone.
     let named = |collation: &str| {
         rx.sql(|db| {
             let select = format!(

@@ -162,7 +162,7 @@ fn acted(tx: &Tx<'_>, id: i64, times: u32) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(ACTED)?.execute([id, i64::from(times)])).map(drop)
 }
 
-/// The user's newest prompts that led to something, newest first.
+/// The user's newest prompts that at least one action followed, newest first.
 pub fn intents(
     rx: &Rx<'_>,
     projects: &[i64],
@@ -298,7 +298,7 @@ pub fn intent_prompt(rx: &Rx<'_>, session: i64) -> Result<Option<(i64, String)>,
     })
 }
 
-/// The first prompts of the user in a session, by id.
+/// The user's first prompts in a session: ids and texts.
 pub fn of_session(rx: &Rx<'_>, session: i64, limit: usize) -> Result<Vec<(i64, String)>, OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(OF_SESSION)?;

@@ -1,8 +1,8 @@
 //! Purge: deletes the records that match a filter, with every other row that repeats their text.
 //!
 //! Prompts are records too. A prompt is also deleted if all its actions are, and a session if none of
-//! its records is left. Summaries are rebuilt from the remaining records. Pins do not protect. The file
-//! keeps no trace after [`crate::Store::compact`].
+//! its records is left. Summaries are rebuilt from the remaining records. Pinned records are deleted
+//! too. The file keeps no trace after [`crate::Store::compact`].
 
 use std::collections::HashMap;
 
@@ -121,7 +121,7 @@ pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
         None => Ok(0),
     });
     secure(tx, false)?;
-    // Notes of the deleted records are not counted.
+    // The count made before the purge includes notes that were deleted together with their records.
     purged.notes = purged.notes.min(removed?);
     Ok(purged)
 }

@@ -1,4 +1,5 @@
-//! The one sequence of ids that sessions, prompts and observations share.
+//! The one sequence of ids that all records share: sessions, prompts, observations and those of
+//! plugins.
 
 use model::{OpError, limits};
 use rusqlite::Connection;

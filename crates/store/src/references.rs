@@ -1,5 +1,5 @@
-//! References to rows that do not exist. They cost no record: readers treat them as none, `doctor` names them, and a
-//! repair removes them or creates the missing row.
+//! References to rows that do not exist. No record is lost by them: readers treat them as NULL, `doctor` names them,
+//! and a repair removes them or creates the missing row.
 
 use rusqlite::Connection;
 

@@ -102,8 +102,9 @@ pub fn is_due(rx: &Rx<'_>, now: i64) -> Result<bool, OpError> {
     Ok(now.abs_diff(last.at) >= wait.unsigned_abs())
 }
 
-/// Milliseconds since 1970 by the clock of this machine. An event brings a time of its own, and one
-/// that claims to come from the future must not make the present look old.
+/// The time on this machine's clock, in milliseconds since 1970. The time of an event may be in the
+/// future, which would make all other records look expired, so that a sweep uses the earlier of the
+/// two.
 pub fn clock(rx: &Rx<'_>) -> Result<i64, OpError> {
     const CLOCK: &str = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)";
     rx.sql(|db| db.prepare_cached(CLOCK)?.query_row([], |row| row.cell(0)))
@@ -127,7 +128,7 @@ pub fn sweep(tx: &Tx<'_>, rules: &Rules, now: i64, budget: Duration) -> Result<S
     Ok(swept)
 }
 
-/// Children before parents; false when the time is used up.
+/// Deletes expired records, children before parents; false when the time is used up.
 fn sweep_old(
     tx: &Tx<'_>,
     rules: &Rules,
@@ -156,7 +157,8 @@ fn sweep_old(
     Ok(true)
 }
 
-/// Removes the oldest until the database is as small as it may be; false when the time is used up.
+/// Deletes the oldest records until the database is within its size limit; false when the time is
+/// used up.
 fn sweep_excess(
     tx: &Tx<'_>,
     rules: &Rules,
@@ -182,7 +184,7 @@ fn sweep_excess(
     Ok(true)
 }
 
-/// Bytes of the pages that hold something.
+/// Bytes of the pages that are in use.
 fn used_bytes(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| {
         let number = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.cell::<u64>(0));

@@ -26,7 +26,7 @@ pub fn after(rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> 
     Ok(found)
 }
 
-/// The id behind which the newest records are, this many of them.
+/// The id that is `count` below the newest one: at most `count` records have a higher id.
 pub fn before_newest(rx: &Rx<'_>, count: usize) -> Result<i64, OpError> {
     let mut newest = 0;
     for records in rx.registry().records().filter(|records| records.in_session()) {

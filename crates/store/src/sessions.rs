@@ -50,7 +50,8 @@ pub struct Sighting<'a> {
     /// The agent's own id of the session.
     pub name: &'a str,
     pub agent: &'a str,
-    /// Its project, if this is the first time it is seen.
+    /// The project of the event's directory. A known session keeps its own project, unless the
+    /// repository at its root was replaced.
     pub project: i64,
     pub root: Option<&'a str>,
     pub at: i64,
@@ -88,7 +89,7 @@ pub struct SessionFilter<'a> {
     pub unobserved: bool,
     /// Only those with a summary.
     pub summarised: bool,
-    /// Only those in which something was said.
+    /// Only those with a prompt.
     pub prompted: bool,
     /// Only those in which an agent did or answered something.
     pub worked: bool,
@@ -112,7 +113,7 @@ const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, 
      FROM sessions s LEFT JOIN projects p ON p.id = s.project ";
 pub(crate) const BY_NAME: &str =
     "SELECT id, project, state, ended_at, started_at, root FROM sessions WHERE name = ?1";
-/// A clock may jump back, so that neither end of the session moves inwards.
+/// `max` and `min`, because the clock may be set back: a session never becomes shorter.
 const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
 
@@ -131,8 +132,8 @@ struct Alive {
     started_at: i64,
 }
 
-/// Notes that the session is alive; makes it if it is new. An event from before a session's end
-/// that arrives late does not bring it back.
+/// Notes an event of a session, which is created if it is new. An ended session stays ended unless
+/// the event starts or resumes it: events of its last turn may arrive late.
 pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     let alive = tx.cached::<AliveSessions>().0.borrow().get(seen.name).copied();
     if let Some(Alive { id, project, started_at }) = alive
@@ -199,7 +200,7 @@ fn continue_in_project(
     Ok(Seen { id: earlier, project: seen.project, new: false })
 }
 
-/// The state of this session changes.
+/// Drops the cached session, because its state changes.
 fn forget_alive(tx: &Tx<'_>, id: i64) {
     tx.cached::<AliveSessions>().0.borrow_mut().retain(|_, alive| alive.id != id);
 }
@@ -249,7 +250,7 @@ pub fn set_parent(tx: &Tx<'_>, id: i64, parent: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.execute(SET, params![id, parent])).map(drop)
 }
 
-/// The session with this name, in the agent's words.
+/// The session with this name, which is the agent's own id of it.
 pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
     let select = format!("{COLUMNS} WHERE s.name = ?1 AND {}", not_deleted("s.id"));
     rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())
@@ -329,7 +330,7 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
 }
 
-/// The session of a project that was last active before this one was seen.
+/// The session of a project, other than `id`, that was active last.
 pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, OpError> {
     const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
          AND agent <> ?3 ORDER BY last_at DESC, id DESC LIMIT 1";
@@ -522,7 +523,7 @@ pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     rx.sql(|db| db.prepare_cached(LAST_BY_AGENT)?.query_map([OF_MARKS], read)?.collect())
 }
 
-/// How many there are.
+/// The number of sessions, those for a project's marks included.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row("SELECT count(*) FROM sessions", [], |row| row.cell(0)))
 }

@@ -1,6 +1,6 @@
 //! Ids that two records have, and ids out of range. Sessions, prompts and observations share one sequence, so an id
-//! names one record. After damage two tables may have a row with the same id, or a row has an id that search cannot
-//! hold: `doctor` names it, and a repair gives the record a new id.
+//! names one record. After damage two tables may have a row with the same id, or a row has an id that is too large
+//! for the index: `doctor` names it, and a repair gives the record a new id.
 
 use std::collections::BTreeSet;
 

@@ -35,8 +35,8 @@ use crate::writer::{Command, Job, Work, Writer};
 #[derive(Clone)]
 pub struct Options {
     pub path: PathBuf,
-    /// A process that does one thing and ends: it leaves checkpoints to others while they are
-    /// small.
+    /// A process that does one thing and ends. It leaves a small WAL to other processes, without a
+    /// checkpoint.
     pub one_shot: bool,
     /// Where `restore` saves the database that it replaces.
     pub backups: PathBuf,
@@ -72,7 +72,8 @@ pub enum Opened {
 /// Runs inside a transaction after each opening, on the writer thread.
 pub type OnOpen = Box<dyn Fn(&Tx<'_>, Opened) -> Result<(), OpError> + Send + Sync>;
 
-/// Told about events after COMMIT, in sequence, on the writer thread, before replies are sent.
+/// Called with the events of a commit after COMMIT, in sequence, on the writer thread, before
+/// replies are sent.
 pub type Publish = Box<dyn Fn(Vec<Published>) + Send + Sync>;
 
 /// A write's call id and time.
@@ -80,7 +81,7 @@ pub type Publish = Box<dyn Fn(Vec<Published>) + Send + Sync>;
 pub struct Write {
     /// The call whose repeat must find the stored answer.
     pub call: Option<CallId>,
-    /// Tells this call from others that might be given the same id.
+    /// A hash of the call. An id that comes again with another fingerprint is a conflict, not a repeat.
     pub fingerprint: i64,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
@@ -304,8 +305,8 @@ impl Store {
         !is_behind()
     }
 
-    /// Puts all documents into the index that wait for it, in turns, so that others write in between. `progress` gets how
-    /// many are done and how many there are; an error of it ends the work, and the rest waits.
+    /// Indexes all unindexed documents, batch by batch, so that other writes run in between. `progress` gets how many are
+    /// done and how many there are; if it returns an error, the work ends, and the rest stays unindexed.
     pub fn index_all(
         &self,
         progress: &dyn Fn(u64, u64) -> Result<(), OpError>,
@@ -358,8 +359,8 @@ impl Store {
         self.wait(&swapped)?
     }
 
-    /// The copies of the database that were saved by a restore or set aside as damaged. With a text only those
-    /// that contain it, or that cannot be read.
+    /// The copies of the database: saved by a restore, set aside as damaged, or in its directory. With a text
+    /// only those that contain it, or that cannot be read.
     pub fn copies(&self, text: Option<&str>) -> Vec<PathBuf> {
         let shared = &self.inner.shared;
         copies::find(shared.path(), &shared.options.backups, text)
@@ -413,7 +414,8 @@ impl Store {
         self.inner.shared.only_read.load(Ordering::Relaxed)
     }
 
-    /// Finishes what waits, checkpoints, and closes all handles; later calls are `unavailable`.
+    /// Finishes the queued writes, checkpoints, and closes all handles; later calls are
+    /// `unavailable`.
     pub fn close(&self) {
         self.inner.close();
     }

@@ -1,4 +1,4 @@
-//! How much is kept: counts over all aggregates, the first and the last moment, the size of the file.
+//! Counts over all aggregates, the times of the first and the last record, and the size of the file.
 
 use model::OpError;
 use model::observation::ObsType;
@@ -20,7 +20,7 @@ pub struct Totals {
     pub others: Vec<(&'static str, u64)>,
     /// Observations, prompts and summaries.
     pub pinned: u64,
-    /// Milliseconds since 1970, UTC, of the first and the last observation or prompt.
+    /// Milliseconds since 1970, UTC, of the first and the last record.
     pub oldest: Option<i64>,
     pub newest: Option<i64>,
     /// Bytes of the whole database.

@@ -1,4 +1,4 @@
-//! The writer thread: takes whatever waits, commits it as one group, and only then replies.
+//! The writer thread: commits all queued writes as one group, and only then replies.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -485,7 +485,7 @@ fn run_jobs(
     Ok(Some((outcomes, finished)))
 }
 
-/// Runs one job; the fault is what SQLite said on the way, if it said anything.
+/// Runs one job. Also returns the fault of the database that a statement of the job met, if any.
 fn run_job(db: &Connection, cache: &BatchCache, job: &mut Job) -> (Outcome, Option<StoreError>) {
     let tx = Tx::new(db, cache, job.write.at);
     let done = run_once(&tx, job);

@@ -46,8 +46,9 @@ pub(crate) fn is(word: &str, list: &[&str]) -> bool {
     list.contains(&word)
 }
 
-/// The clauses of a text that order, propose or forbid something begin with one of these words: "please never …", "we
-/// use …". A verb in the third person follows a subject that the clause leaves out: "it starts, never acks".
+/// Whether a clause of the text orders, proposes or forbids something with one of these verbs: "please never …", "we
+/// use …". "Never" and "always" before a verb in the third person report something ("it starts, never acks") and do
+/// not count.
 pub(crate) fn orders(text: &str, verbs: Lists) -> bool {
     let begins = |clause: &[Token<'_>]| {
         let order = order(clause);

@@ -4,7 +4,7 @@
 use crate::decisions;
 use crate::gist::{plain, sentences};
 
-/// Words that make a decision of any sentence.
+/// Phrases that make any sentence a decision.
 const DECIDED: Phrases = Phrases::new(&[
     "decided to",
     "we decided",
@@ -50,7 +50,7 @@ const CHOSEN: &[&str] =
     &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
 const OVER: Phrases = Phrases::new(&[" instead of ", " rather than ", ", not "]);
 
-/// Sentences with more characters are prose that happens to hold such words.
+/// Sentences with more characters are prose that happens to contain such words.
 const CHARS_MAX: usize = 400;
 
 /// The first sentence of a text that states a decision, with those directly after it that state one too: "Never do it

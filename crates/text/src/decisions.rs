@@ -23,8 +23,8 @@ const CHANGING_PAIRS: &[[&str; 2]] = &[
     ["were", "too"],
 ];
 
-/// Whether a text is a question and nothing more: it ends with a question mark, or it is one short sentence
-/// that begins like a question.
+/// Whether a text is a question and nothing more: at most two sentences of which the last ends with a
+/// question mark, or one sentence that begins like a question.
 pub fn asks(text: &str) -> bool {
     let text = text.trim();
     let begins = || {
@@ -37,7 +37,8 @@ pub fn asks(text: &str) -> bool {
         };
         Lists::of(first).any(Lists::ASKING) && !forbids()
     };
-    // The ends of most texts decide; their sentences need not be read.
+    // Sentences are counted only if the beginning or the end of the text looks like a question,
+    // which is rare.
     let most = match text.ends_with(['?', '？']) {
         true => 2,
         false if begins() => 1,

@@ -1,5 +1,5 @@
-//! The lists of English words by which statements are judged, and the lists that a word is in by one look-up. Parsing
-//! asks for every word of a text, and there are hundreds of words in the lists.
+//! The English word lists by which statements are classified. One look-up returns all lists that contain a word:
+//! parsing looks up every word of a text, and the lists have hundreds of words.
 
 use crate::words::STOP_WORDS;
 
@@ -79,7 +79,7 @@ impl Lists {
         Lists(self.0 | others.0)
     }
 
-    /// Whether one of these lists is one of those.
+    /// Whether the two sets have a list in common.
     pub(crate) fn any(self, of: Lists) -> bool {
         self.0 & of.0 != 0
     }

@@ -62,11 +62,11 @@ pub fn size(bytes: u64) -> String {
 
 /// The text as one line of at most `max_chars` characters, `…` included where it was cut.
 ///
-/// A line break or tab becomes a space and every other character that acts instead of showing
-/// becomes visible.
+/// A line break or tab becomes a space, and every other control or invisible character is replaced
+/// by a visible one.
 pub fn one_line(text: &str, max_chars: usize) -> String {
     let text = text.trim();
-    // Most texts are of this kind, and nothing has to be done about them.
+    // Fast path: most texts are short printable ASCII and need no change.
     if text.len() <= max_chars && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
@@ -98,7 +98,8 @@ pub fn quoted(text: &str, max_chars: usize) -> String {
     neutral(&line).into_owned()
 }
 
-/// The text with its lines and tabs, and every other character that acts made visible.
+/// The text with its line breaks and tabs; every other control or invisible character is replaced
+/// by a visible one.
 pub fn printable(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
@@ -114,7 +115,7 @@ fn shown(c: char) -> char {
         // The control pictures have the same order as the control characters.
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),
         '\u{7f}' => '\u{2421}',
-        // C1 controls, among them an ESC [ of one character.
+        // C1 controls, among them CSI, which is `ESC [` as one character.
         '\u{80}'..='\u{9f}'
         // Line separators, and characters that change the direction of the text around them.
         | '\u{61c}'

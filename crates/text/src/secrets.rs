@@ -28,12 +28,12 @@ use serde_json::Value;
 use prefilter::{LeadsTo, Own};
 pub use repeats::KnownValues;
 
-/// How often a text is looked through at the most before it counts as redacted.
+/// The most passes over a text; after the last one the text counts as redacted.
 const REDACTIONS: usize = 8;
 /// The longest name of a rule.
 const NAME_MAX: usize = 64;
 
-/// How wide the net is.
+/// How strict the guard is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// For captured text: known shapes, and long random words.
@@ -51,7 +51,7 @@ pub struct Finding {
     pub range: Range<usize>,
 }
 
-/// Something that went through the guard. Only this module makes one.
+/// A value that the guard has redacted. Only this module can create one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Redacted<T>(T);
 
@@ -133,7 +133,7 @@ pub fn find(text: &str, profile: Profile) -> Vec<Finding> {
         found.push(finding);
         true
     });
-    // Where two begin at the same place, the one that knows more gives the name.
+    // Of two findings that begin at the same place, the more specific rule gives the name.
     found.sort_by_key(|finding| {
         let Range { start, end } = finding.range;
         let on_command_line = finding.rule == "command-secret";
@@ -189,7 +189,8 @@ pub fn redact_place(text: &str, profile: Profile) -> Redacted<String> {
     Redacted(safe)
 }
 
-/// FNV-1a, folded to 32 bits: enough to keep places apart, and not enough to find out a random text.
+/// FNV-1a, folded to 32 bits: enough to keep places apart, and too short to recover a random text
+/// from it.
 fn short_hash(text: &str) -> u32 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -279,7 +280,7 @@ pub fn redacted_rules_json(value: &Value) -> BTreeSet<&str> {
     }
 }
 
-/// The value for a person's eyes: its ends, or nothing of it if it is short.
+/// The value masked for display: its two ends, or only asterisks if it is short.
 pub fn mask(value: &str) -> String {
     let chars: Vec<char> = value.chars().collect();
     match chars.len() {
@@ -288,7 +289,7 @@ pub fn mask(value: &str) -> String {
     }
 }
 
-/// Tells `found` every finding, rule by rule, until it answers `false`.
+/// Calls `found` with every finding, rule by rule, until it returns `false`.
 fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
     let bytes = text.as_bytes();
     let mut report = |finding: Finding| {

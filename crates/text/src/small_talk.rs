@@ -1,9 +1,9 @@
-//! Prompts that want nothing done: greetings, thanks, and questions about the state of the work. English
-//! only; a prompt in another language is never taken for one.
+//! Prompts that ask for no work: greetings, thanks, and questions about the state of the work. English
+//! only; a prompt in another language never counts as one.
 
 use crate::words;
 
-/// Words of which such prompts consist. A single other word makes a prompt say something.
+/// The words of such prompts. A prompt with any other word is not small talk.
 const WORDS: &[&str] = &[
     "a",
     "afternoon",
@@ -136,7 +136,7 @@ const WORDS: &[&str] = &[
     "your",
 ];
 
-/// Longest small talk, in bytes; a longer prompt says something.
+/// Longest small talk, in bytes; a longer prompt is never small talk.
 const CHARS_MAX: usize = 120;
 
 /// Whether a prompt only greets, thanks or asks about the state of the work: "hi, where are we?", "what
@@ -147,7 +147,7 @@ pub fn is_small_talk(text: &str) -> bool {
         return false;
     }
     let is_known = |word: &str| WORDS.binary_search(&&*word.to_lowercase()).is_ok();
-    // The list of words is ASCII, so a prompt with a symbol or another script says something.
+    // The list of words is ASCII, so a prompt with a symbol or another script is not small talk.
     let is_plain = text.chars().all(|c| c.is_ascii() || matches!(c, '’' | '…' | '–' | '—'));
     is_plain && words::words(text).all(|(_, word)| is_known(word))
 }

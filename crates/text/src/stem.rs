@@ -53,7 +53,7 @@ pub fn stem(word: &str) -> String {
     stemmed(word.to_owned())
 }
 
-/// The stem of a word in lower case that nothing else needs.
+/// The stem of a word in lower case, which is changed in place.
 pub fn stemmed(mut word: String) -> String {
     reduce(&mut word);
     word

@@ -58,7 +58,8 @@ impl FromIterator<WordHash> for WordSet {
     }
 }
 
-/// The stems of the words that say something of a subject.
+/// The stems of the words that can name a subject: no short words, numbers, stop words or words of
+/// deciding.
 pub(crate) fn subject(text: &str) -> WordSet {
     let mut stems = Stems::default();
     words::words(text).filter_map(|(_, word)| stems.telling(word)).collect()
@@ -69,12 +70,12 @@ pub(crate) fn subject(text: &str) -> WordSet {
 pub(crate) struct Stems(String);
 
 impl Stems {
-    /// The stem of a word that says something of a subject.
+    /// The stem of a word that can name a subject; `None` for other words.
     pub(crate) fn telling(&mut self, word: &str) -> Option<WordHash> {
         self.of_joined(word, "")
     }
 
-    /// The stem of two words, written as one, that say something of a subject.
+    /// The stem of two words, written as one, that can name a subject; `None` for other words.
     pub(crate) fn of_joined(&mut self, first: &str, second: &str) -> Option<WordHash> {
         let Stems(word) = self;
         word.clear();

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::{stem, words};
 
-/// The stems of a passage. A word counts twice, a part of a compound word once, because it counts half.
+/// The stems of a passage with their frequencies, doubled: a word adds 2, a part of a compound word,
+/// which counts half, adds 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     pub twice: HashMap<String, u8>,

@@ -227,7 +227,7 @@ const STOP_STARTS: [usize; 27] = {
     starts
 };
 
-/// All of those words.
+/// All stop words.
 pub fn stop_words() -> impl Iterator<Item = &'static str> {
     STOP_WORDS.iter().copied()
 }

@@ -33,7 +33,7 @@ struct EndpointState {
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) dialogue: Dialogue,
-    /// The body as it came, because the system's text stands elsewhere in every form.
+    /// The body as it was received: each wire format has the system prompt at another place.
     pub(crate) text: String,
 }
 

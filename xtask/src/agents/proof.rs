@@ -184,7 +184,7 @@ impl Proof<'_> {
         remembered::briefed(&self.endpoint.received())
     }
 
-    /// Every hook came in, and none complained.
+    /// Checks that every hook fired, and that none logged an error.
     fn hooks_fired(&self) -> Result<String> {
         let events = self.stage.events()?;
         let missing: Vec<&&str> =

@@ -47,7 +47,7 @@ impl Stage {
         self.user().join(MEMORY)
     }
 
-    /// A file of the user's, with the folders that lead to it.
+    /// Writes a file in the user's home, and creates the directories above it.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         let path = self.user().join(path);
         if let Some(folder) = path.parent() {

@@ -56,7 +56,7 @@ impl RealAgent {
 pub(crate) const HINT: &str = "Open the vent first.";
 pub(crate) const FIX: &str = "Ask Ada at the bench.";
 
-/// In the order in which they are run.
+/// The agents, in the order in which they are run.
 pub(crate) const AGENTS: [RealAgent; 4] = [
     RealAgent {
         name: "claude-code",

@@ -70,7 +70,7 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// All texts in a value, wherever they stand.
+/// All texts in a value, at any depth.
 fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

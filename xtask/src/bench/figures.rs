@@ -101,7 +101,7 @@ pub(super) fn shown(rows: &[Row]) -> String {
     table(&head, cells)
 }
 
-/// The median of the figures; `None` for an empty list.
+/// The median of the figures; NaN for an empty list.
 pub(super) fn median(figures: &mut [f64]) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)

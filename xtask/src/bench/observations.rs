@@ -1,5 +1,5 @@
-//! Observations: a made-up store of each size, what is asked of it beside bare SQL on the same file, and
-//! how many events a second come in.
+//! Observations: a generated store of each size, reads from it compared with bare SQL on the same file,
+//! and how many events are ingested per second.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::project::Project;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 pub(super) const SIZE_LARGE: usize = 1_000_000;
-/// Size of the store that events come in to and that is searched.
+/// Size of the store that is searched and that ingests events.
 pub(super) const SIZE_INGEST: usize = 100_000;
 
 const BYTES_MAX: f64 = 400.0;
@@ -28,8 +28,8 @@ const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
 /// The sources of the schema and of the generator: a change there requires a new store.
 const SOURCES: [&str; 2] = ["crates/store/src/schema/", "crates/bench/src/observations/"];
 
-/// A read: its name among the figures, what it is called, and milliseconds it may take up to 100,000
-/// observations and at a million.
+/// A read: its name among the figures, its title, and the milliseconds that it may take up to
+/// 100,000 observations and at a million.
 struct Read {
     name: &'static str,
     measure: &'static str,
@@ -164,8 +164,8 @@ fn read_row(read: &Read, size: usize, figures: &Value) -> Result<Row> {
     Ok(row.against(format!("{bare:.3} ms bare SQL"), ours / bare))
 }
 
-/// Events from eight connections, each acknowledged after its COMMIT, and how long after the last of
-/// them the index knows them all.
+/// Events from eight connections, each acknowledged after its COMMIT, and the time after the last of
+/// them until the index has them all.
 fn ingest(made: &Made, programs: &Programs, amount: &Amount) -> Result<Vec<Row>> {
     let home = made.home(&programs.rekindle)?;
     let count = (amount.requests * 40).to_string();

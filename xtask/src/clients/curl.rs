@@ -1,4 +1,5 @@
-//! `curl` against the HTTP face: health, a call, and that it is closed to those it should be.
+//! `curl` against the HTTP server: health, a call, and refusals of requests without a token or from
+//! a foreign origin.
 
 use std::process::Command;
 use std::time::Duration;

@@ -104,24 +104,26 @@ fn bare(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', '>']).trim_end()
 }
 
-/// Where the title of a briefing begins on this line, which it ends.
+/// The offset of the title of a briefing in this line, if the line ends with one.
 fn title_at(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let line = line.strip_suffix(BRIEFING_NATURE).unwrap_or(line);
     heading_at(line, "# ", &BRIEFING_TITLES)
 }
 
-/// Where the heading of a block of hints begins on this line, which it ends.
+/// The offset of the heading of a block of hints in this line, if the line ends with one.
 fn hint_title_at(line: &str) -> Option<usize> {
     heading_at(line.trim_end(), "## ", &HINT_TITLES)
 }
 
-/// Where such a heading begins that is followed by a hint. Without one it is the user's own.
+/// The offset of the heading of a block of hints, if a hint is on the next line. Without one the
+/// heading is the user's own.
 fn hints_at(line: &str, rest: &[&str]) -> Option<usize> {
     hint_title_at(line).filter(|_| rest.first().is_some_and(|next| is_hint(bare(next))))
 }
 
-/// Where one of these headings begins on a line that it ends, apart from other words.
+/// The offset of one of these headings in a line that ends with it. Only a blank or a quotation
+/// mark may precede it.
 fn heading_at(line: &str, sign: &str, titles: &[&str]) -> Option<usize> {
     titles.iter().find_map(|title| {
         let before = line.strip_suffix(title)?.strip_suffix(sign)?;

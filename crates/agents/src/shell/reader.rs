@@ -1,5 +1,5 @@
-//! Reads a script character by character into words and commands. The place only ever moves forward,
-//! so the time is linear in the script, whatever it holds.
+//! Reads a script character by character into words and commands. The position only moves forward,
+//! so the time is linear in the length of the script.
 
 use model::limits;
 
@@ -19,7 +19,7 @@ impl Word {
         self.plain.get_or_insert(length);
     }
 
-    /// Whether it is this word, without quotes: only then it is one of the language.
+    /// Whether it is this word, without quotes: a quoted word is never a keyword of the shell.
     pub(super) fn is(&self, word: &str) -> bool {
         self.plain.is_none() && self.text == word
     }
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps what is skipped as it is written.
+    /// Appends the skipped text to the word as it is written.
     fn raw(&mut self, word: &mut Word, skip: impl FnOnce(&mut Self)) {
         let from = self.at;
         skip(self);

@@ -101,7 +101,8 @@ fn start(words: &[Word]) -> Option<usize> {
     }
 }
 
-/// Where the command begins that is run in the end. A wrapper with nothing to run is one itself.
+/// The index of the command that is run in the end. A wrapper with nothing to run is itself that
+/// command.
 fn unwrapped(words: &[String]) -> usize {
     let mut at = 0;
     while let Some(next) = words.get(at).and_then(|word| behind_wrapper(name(word), words, at)) {

@@ -30,7 +30,7 @@ pub(super) enum GitReport {
     Unheard,
     /// Git reported a failure.
     Failed,
-    /// The whole output is there, and git did not report what it reports if it is done.
+    /// The whole output is visible, and it lacks the line that git prints after a commit or push.
     Refused,
     /// The output does not show that it was done, although git would have printed it there.
     NotDone,
@@ -107,8 +107,8 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     if is_certain { GitReport::Refused } else { GitReport::NotDone }
 }
 
-/// Whether git said that it made no commit, so plainly that an exit code of 0 proves nothing: the host may have taken it from
-/// another program of the line. Not so if another command of git may have said it.
+/// Whether git clearly reported that it made no commit. Then an exit code of 0 proves nothing: the host may have taken it
+/// from another program of the line. False if another command of git may have printed the report.
 pub(super) fn denied_commit(commands: &[Simple], texts: &[&str]) -> bool {
     let mut commits = commands.iter().filter(|command| command.is_git("commit"));
     let (Some(commit), None) = (commits.next(), commits.next()) else { return false };
@@ -323,7 +323,7 @@ fn is_range(word: &str) -> bool {
     word.contains("..") && word.bytes().all(|byte| byte == b'.' || byte.is_ascii_hexdigit())
 }
 
-/// The address without who one is there, which over HTTP is often a token.
+/// The URL without user name and password, which over HTTP are often a token.
 fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let authority = rest.find('/').map_or(rest, |end| &rest[..end]);

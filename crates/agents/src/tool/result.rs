@@ -156,7 +156,8 @@ fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
                 rest.retain(|command| !command.is_git(word));
                 draft.obs_type = run::obs_type(&rest);
                 git::forget(&mut draft.metadata);
-                // Such a line is not the one that worked after a failure.
+                // With an unknown result, the line does not count as the success after an earlier
+                // failure.
                 let unknown = || described(Verdict::Unknown, own_exit, Tally::default());
                 draft.metadata.entry("run").or_insert_with(unknown);
             }

@@ -201,7 +201,7 @@ const VALUED: &[&str] = &[
 /// Options with which a program only talks about itself.
 const TALK: &[&str] = &["--help", "--version", "-V", "help"];
 
-/// How often a program that runs another is looked behind.
+/// How many programs that run another one (`npx`, `uv run`) are unwrapped.
 const RUNNERS_MAX: usize = 4;
 
 /// The test run among the commands, or else the build, with its index.

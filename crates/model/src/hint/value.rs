@@ -103,7 +103,8 @@ fn check_typed(typed: &Typed) -> Result<(), OpError> {
     }
 }
 
-/// A path must be absolute on every system that the hint names, or on any system if it names none.
+/// A path must be absolute on every system that the hint names; if it names none, on at least one
+/// system.
 fn check_path(path: &str, systems: &[Os]) -> Result<(), OpError> {
     let refuse = |message: String| {
         let error = OpError::new(Code::ScopeInvalid, message).with("param", "value.abs");

@@ -118,8 +118,8 @@ impl Exclude {
         (checked > 0 && kept <= kept_max).then_some(FileCount { all, checked, kept })
     }
 
-    /// The files below the settings file, without those that are or lie in dot files: the tracked ones, else
-    /// those on disk.
+    /// The files below the settings file, without dot files and files in dot directories: the tracked ones,
+    /// else those on disk.
     fn files(&self) -> Vec<String> {
         let tracked = self.repository.as_ref().and_then(|repository| {
             let base = self.base.strip_prefix(&repository.root).ok()?;

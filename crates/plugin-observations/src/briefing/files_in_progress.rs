@@ -1,5 +1,5 @@
-//! The section `Files in progress`: files that were edited and not committed since. The last session's with what
-//! changed, the names of those that were edited before.
+//! The section `Files in progress`: files that were edited and not committed since. Files of the last session
+//! are listed with what changed, earlier ones only by name.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::sections::{BriefingRow, SectionWriter};
 use super::uncommitted;
 
 /// Adds the project's files that no row names yet. Each file of the last session has a row with what changed. The
-/// others share one row: seldom does the next session need more of them than the name.
+/// others share one row: the next session seldom needs more than their names.
 pub(super) fn add(writer: &mut SectionWriter<'_>) {
     let briefed = writer.briefed();
     let newest = writer.work.edits.first().map_or(0, |seen| seen.at_ms);

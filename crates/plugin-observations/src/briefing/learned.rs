@@ -18,7 +18,8 @@ const DECISIONS_MAX: usize = 4;
 const FIXES_MAX: usize = 3;
 /// The newest records that change something and are compared with each decision.
 const CHANGES_MAX: usize = 12;
-/// Fixes among them where the same command just ran again: a test that was red for a while says little.
+/// The most fixes in which only the same command was run again: a test that failed for a while is of
+/// little use.
 const RERUNS_MAX: usize = 1;
 /// If two decisions have this share of words in common, only the newer one is shown.
 const SAME_SUBJECT: f64 = 0.6;
@@ -116,8 +117,8 @@ pub(super) fn decisions(writer: &mut SectionWriter<'_>, slot: Slot) {
     writer.decisions = decisions;
 }
 
-/// The newest decisions, each about a subject of its own. A newer record that replaces one, or another statement of a
-/// prompt, takes its place, even if it does not state a decision in so many words.
+/// The newest decisions, each about a subject of its own. If a newer record replaces a decision, or any other
+/// statement of a prompt, the newer record is listed in its place, even if it does not state a decision itself.
 fn read_decisions<'w>(
     writer: &'w SectionWriter<'_>,
     replaced: &mut Vec<(i64, i64)>,

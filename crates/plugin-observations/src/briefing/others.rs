@@ -331,8 +331,8 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || has_ending
 }
 
-/// The relation of another project to the own one, if there is any. The name of a repository is none: anybody can publish
-/// one under the name of a private repository, with another owner or on another host.
+/// The relation of another project to the own one, if there is any. The name of a repository is none: a clone can be published
+/// under the name of a private repository, by another owner or on another host.
 fn relation(
     writer: &SectionWriter<'_>,
     project: &Project,

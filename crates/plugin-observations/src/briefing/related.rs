@@ -102,7 +102,7 @@ impl RelatedRow {
     }
 }
 
-/// Changes of a statement that are followed to the one that holds.
+/// How many replacements of a statement are followed to find the current one.
 const CHANGES_FOLLOWED: usize = 3;
 
 /// Reads the outcomes of the turns that are related to a prompt.

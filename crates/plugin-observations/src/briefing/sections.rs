@@ -118,7 +118,8 @@ impl SectionWriter<'_> {
         self.found.push(candidate);
     }
 
-    /// A text in quotation marks, which it cannot end itself. It is not quoted again.
+    /// A text in quotation marks; quotation marks inside it become apostrophes. The text is noted,
+    /// so that no other row quotes it.
     pub(super) fn quote(&mut self, text: &str) -> String {
         let line = quoted_line(text);
         self.quoted.push(line.trim_end_matches('…').to_owned());

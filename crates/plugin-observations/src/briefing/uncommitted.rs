@@ -36,7 +36,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     writer.add(Slot::Open, BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
 }
 
-/// Whether a later commit holds an edit, as far as is known: records of commits do not name their files.
+/// Whether a later commit probably contains an edit. Records of commits do not name their files.
 pub(super) fn is_committed(writer: &SectionWriter<'_>, edit: &Observation) -> bool {
     let branch = writer.brief.place.branch();
     let holds = |commit: &Observation| {
@@ -45,9 +45,9 @@ pub(super) fn is_committed(writer: &SectionWriter<'_>, edit: &Observation) -> bo
     writer.work.commits.iter().any(holds)
 }
 
-/// Whether a later commit may hold an edit. One in another work tree does not. Nor does one of another session on
-/// another branch, if the branch of the edit is checked out; a session that switches to a new branch takes
-/// its edits along.
+/// Whether a later commit may contain an edit. A commit in another working tree does not. Neither does a commit
+/// of another session on another branch, if the branch of the edit is checked out. A session that switches to a
+/// new branch takes its edits along.
 fn holds(commit: &Observation, edit: &Observation, checked_out: Option<&str>) -> bool {
     let [from, to] = [edit, commit].map(|seen| checkout(seen, "branch"));
     let other_branch = from.is_some() && to.is_some() && from != to;

@@ -18,7 +18,7 @@ pub(super) struct RecentWork {
     pub(super) commits: Vec<Observation>,
     /// Edits and writes that worked.
     pub(super) edits: Vec<Observation>,
-    /// Those since the first of the failures.
+    /// Commands since the oldest of the failures.
     pub(super) commands: Vec<Observation>,
     pub(super) failures: Vec<Observation>,
     pub(super) prompts: Vec<Prompt>,
@@ -39,7 +39,8 @@ impl RecentWork {
         let last_at = sessions.first().map_or(brief.now, |session| session.last_at);
         let own = match brief.session {
             Some(name) => sessions::by_name(rx, name)?,
-            // A look from the command line is for the session that was active last.
+            // A briefing that a user requests on the command line is for the session that was
+            // active last.
             None => sessions.first().cloned(),
         };
         let own = own.filter(|_| brief.source.forgot());
@@ -52,7 +53,7 @@ impl RecentWork {
         };
         let edits = [ObsType::FileEdit, ObsType::FileWrite];
         let failures = lately(&[ObsType::CommandError], work, limits::BRIEFING_READ_FAILURES)?;
-        // Commands tell only how failures were fixed.
+        // Commands are only read to see how failures were fixed.
         let failed_since = failures.last().map_or(i64::MAX, |failure| failure.at_ms);
         let mut work = RecentWork {
             sessions,

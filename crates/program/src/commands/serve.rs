@@ -236,7 +236,8 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
     done
 }
 
-/// The lock, or `None` if a daemon holds it. A one-shot command holds it only briefly.
+/// The lock, or `None` if a daemon holds it. Waits for a one-shot command, which holds it only
+/// briefly.
 fn wait_for_lock(world: &World) -> Result<Option<Lock>, OpError> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     loop {

@@ -59,8 +59,8 @@ impl Verdict {
 pub(crate) const EARLIER: &str = "SELECT first_at, at, observation, count, folds FROM repeats \
      WHERE session = ?1 AND same = ?2 ORDER BY observation DESC LIMIT ?3";
 
-/// A hash that equal records share: by path for a file read, else by content. A collision would take
-/// billions of different records within minutes.
+/// A hash that equal records share: of kind, failure, path and content; for a foldable file read
+/// without the content. A collision would take billions of different records within minutes.
 pub(crate) fn same(new: &NewObservation<'_>, folding: &Folding) -> i64 {
     let path = new.file_path.map_or("", |path| path.as_str());
     let by_path = folding.is_read(new) && new.kind == ObsType::FileRead && !path.is_empty();
@@ -69,7 +69,7 @@ pub(crate) fn same(new: &NewObservation<'_>, folding: &Folding) -> i64 {
     hash::of(&[new.kind.word(), failed, path, content])
 }
 
-/// Whether this record is one with an earlier one.
+/// Decides whether this record is folded into an earlier row or gets its own.
 pub(crate) fn judge(
     tx: &Tx<'_>,
     new: &NewObservation<'_>,

@@ -1,4 +1,4 @@
-//! Rows to nouns: observations by id, by session and around an anchor.
+//! Reads observations: by id, by session and around an anchor.
 
 use index::kind_of;
 use model::observation::{ObsType, Observation};
@@ -59,7 +59,8 @@ pub fn one_of_kind(rx: &Rx<'_>, id: i64, kind: ObsType) -> Result<Option<Observa
     if found.is_some() { Ok(found) } else { one(rx, id) }
 }
 
-/// The pinned observations of these projects, the newest of each first.
+/// The pinned observations of these projects, project by project, at most `limit` of each, newest
+/// first.
 pub fn pinned(rx: &Rx<'_>, projects: &[i64], limit: usize) -> Result<Vec<Observation>, OpError> {
     const PINNED: &str =
         "WHERE o.project = ?1 AND o.pinned = 1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
@@ -75,7 +76,8 @@ pub(crate) const PINNED_TALK: &str = "SELECT id FROM prompts WHERE project = ?1 
 pub(crate) const PINNED_SESSIONS: &str = "SELECT id FROM sessions \
      WHERE project = ?1 AND pinned = 1 ORDER BY last_at DESC, id DESC LIMIT ?2";
 
-/// Every pinned record of these projects: observations, prompts and summaries.
+/// The newest pinned records of these projects, at most `limit`: observations, prompts and
+/// summaries.
 pub fn pinned_records(
     rx: &Rx<'_>,
     projects: &[i64],
@@ -94,7 +96,8 @@ pub fn pinned_records(
     Ok(newest_first(found, limit))
 }
 
-/// Those of these observations whose text contains a text in lower case. Only their texts are read.
+/// The ids of those observations whose content contains `text`, which has to be in lower case.
+/// ASCII case is ignored.
 pub fn containing(rx: &Rx<'_>, ids: &[i64], text: &str) -> Result<Vec<i64>, OpError> {
     const CONTAINING: &str =
         "SELECT id FROM observations WHERE id = ?1 AND instr(lower(content), ?2) > 0";
@@ -110,7 +113,8 @@ pub fn containing(rx: &Rx<'_>, ids: &[i64], text: &str) -> Result<Vec<i64>, OpEr
 
 pub(crate) const LATELY: &str = "WHERE o.project = ?1 AND o.kind = ?2 AND o.at >= ?3 \
      ORDER BY o.at DESC, o.id DESC LIMIT ?4";
-/// The condition of the index `observations_runs`, to the letter.
+/// Contains the condition of the index `observations_runs` literally; otherwise SQLite would not
+/// use the index.
 pub(crate) const RUNS: &str = "WHERE o.project = ?1 AND instr(o.metadata, '\"run\":{') > 0 \
      AND o.at >= ?2 ORDER BY o.at DESC, o.id DESC LIMIT ?3";
 
@@ -152,7 +156,8 @@ pub(crate) const EDITED_PATHS: &str = "SELECT f.path FROM observations o \
      JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 \
      ORDER BY o.at DESC, o.id DESC LIMIT ?3";
 
-/// The files that were edited last in a project, and as many that were written last.
+/// The paths that were edited last in a project and those that were written last, at most `limit`
+/// each.
 pub fn edited_paths(rx: &Rx<'_>, project: i64, limit: usize) -> Result<Vec<String>, OpError> {
     let mut paths = Vec::new();
     for kind in [ObsType::FileEdit, ObsType::FileWrite] {
@@ -228,8 +233,8 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
     })))
 }
 
-/// The first later run of a command in its session that worked; none if there is none. A run with an unknown
-/// result, such as a commit that git did not make, is not one that worked.
+/// The first later run of the same command in the session that succeeded. A run with an unknown result, such
+/// as a commit that git did not make, does not count.
 pub fn worked_later(rx: &Rx<'_>, failed: &Observation) -> Result<Option<i64>, OpError> {
     const WORKED: &str = "SELECT id FROM observations \
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND at > ?2 \
@@ -385,7 +390,7 @@ pub fn counts(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<(ObsType, u64
     Ok(counted)
 }
 
-/// How often a session did what, repeats included, without the marks of the session itself.
+/// The number of a session's actions by kind, repeats included, without marks such as its start.
 pub(crate) fn counts_of_session(rx: &Rx<'_>, session: i64) -> Result<Vec<(ObsType, u64)>, OpError> {
     const COUNTS: &str =
         "SELECT kind, sum(count) FROM observations WHERE session = ?1 GROUP BY kind";

@@ -1,4 +1,4 @@
-//! How far two texts say the same.
+//! How similar two texts are, and whether one is a duplicate of the other.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -166,8 +166,9 @@ impl<'t> Said<'t> {
         self.rough.get_or_init(|| rough_words(self.beginning()))
     }
 
-    /// Parts tell what `get_user` and `get user` have in common, but only the one of `SQLite` and `sqlite`
-    /// has any.
+    /// The share of common words, whole or with their parts, whichever is higher. With parts, `get_user`
+    /// equals `get user`; but `SQLite` has parts and `sqlite` has none, so these two are equal as whole
+    /// words only.
     fn overlap(&self, other: &Said<'_>) -> f64 {
         let (own, others) = (self.sets(), other.sets());
         let words = shared_hashes(&own.words, &others.words);
@@ -195,7 +196,8 @@ impl<'t> Said<'t> {
     }
 }
 
-/// Hashes of the stems of a text's words, and of these and their parts; both sorted, each once.
+/// Hashes of a text's words, sorted and without duplicates: `words` has the stems of whole words,
+/// `stems` also those of the parts of compound words.
 struct WordSets {
     words: Vec<u64>,
     stems: Vec<u64>,

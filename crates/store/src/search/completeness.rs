@@ -1,6 +1,7 @@
-//! Whether an answer is all that there is.
+//! Whether an answer has everything that matches.
 
-/// Whether an answer is all that there is. Each stage of a query may lower it; none raises it.
+/// Whether an answer has everything that matches. Each stage of a query may lower it; none raises
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Completeness {
     #[default]

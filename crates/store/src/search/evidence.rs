@@ -20,7 +20,7 @@ use crate::tx::Rx;
 /// to together. In the quality set four in five questions about decisions and times reach it, and at most one
 /// in twenty questions about things that never happened.
 const EVIDENCE_MIN: f64 = 0.9;
-/// The least share of the words where meaning does not count.
+/// The least share of the words, for a recipe without embeddings.
 const WORDS_ALONE_MIN: f64 = 0.5;
 /// How near in meaning a record has to be to a prompt to be shown with it.
 const RELATED_MEANING: f64 = 0.4;

@@ -63,7 +63,7 @@ pub(crate) struct Conditions {
     /// Whether an index leads to the documents, so that they can be enumerated if they are few.
     leads: bool,
     /// Whether the catalogue and the rows read for the filter decide for every document whether it is admitted.
-    /// The catalogue may have an outdated time of a document.
+    /// A filter by time is never plain, because the catalogue may have an outdated time.
     pub(super) plain: bool,
     pub(super) on_passages: PassageFilter,
 }

@@ -98,7 +98,7 @@ fn behind(hits: &mut Vec<Hit>, others: Vec<Hit>, most: f64) {
     let known: HashSet<i64> = hits.iter().map(|hit| hit.id).collect();
     let least = hits.iter().map(|hit| hit.score).fold(f64::INFINITY, f64::min);
     let new = others.into_iter().filter(|hit| !known.contains(&hit.id));
-    // They are not compared with others by their passages.
+    // Without a passage they are not compared with other hits.
     hits.extend(new.map(|hit| Hit { score: least.min(hit.lexical / most), passage: 0, ..hit }));
 }
 
@@ -116,7 +116,7 @@ fn among(mut hits: Vec<Hit>, unindexed: Unindexed, order: Order) -> Vec<Hit> {
             }
         });
     }
-    // They are not compared with others by their passages.
+    // Without a passage they are not compared with other hits.
     hits.iter_mut().for_each(|hit| (hit.score, hit.passage) = (hit.lexical, 0));
     hits
 }

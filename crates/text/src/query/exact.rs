@@ -71,7 +71,8 @@ fn name(question: &str, count: usize) -> Option<&str> {
     // the answer, not for itself.
     let pasted = ["/", "~/", "./", "../"].iter().any(|start| typed.starts_with(start))
         || (typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']) && !asks(question));
-    // Every record that a plain word finds contains it. A script without spaces does not mark the end of a word.
+    // A plain word is not a name: every record that it finds contains it. In a script without spaces the end of
+    // a name is unknown.
     let endless = typed.contains(words::is_cjk) && typed.chars().all(char::is_alphanumeric);
     let plain = endless || (count < 2 && typed.chars().all(char::is_alphabetic));
     (!typed.is_empty() && if spaced { pasted } else { !plain }).then_some(typed)

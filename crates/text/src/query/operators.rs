@@ -189,8 +189,8 @@ impl Phrase {
         self.words.iter().any(|word| word.chars().any(words::is_cjk))
     }
 
-    /// The index keeps pairs of characters apart from ordinary words: a phrase of both is a phrase
-    /// of each.
+    /// The expression of the index. The index stores pairs of CJK characters separately from
+    /// ordinary words, so a phrase with both becomes one phrase for each part.
     fn write(&self) -> String {
         if !self.has_cjk() {
             return format!("{}{}", phrase(&self.words), if self.prefix { "*" } else { "" });
@@ -351,7 +351,8 @@ fn group(parts: Vec<String>, operator: &str) -> String {
     if parts.len() == 1 { parts.concat() } else { format!("({})", parts.join(operator)) }
 }
 
-/// Notes what a record may contain, for marking it: not what must not be there.
+/// Adds the words and phrases to the query that a matching record may contain, for highlighting;
+/// those after NOT are left out.
 fn look_for(node: &Node, query: &mut Query) {
     let phrases: &[Phrase] = match node {
         Node::Term(phrase) => std::slice::from_ref(phrase),

@@ -167,8 +167,8 @@ fn names(text: &[u8], at: &Range<usize>) -> bool {
     may_end_so(&text[at.end..end]) && (of_shell || !open.iter().any(|open| before.ends_with(open)))
 }
 
-/// Whether a name that ends with the keyword at this place is that of a key or the like that opens
-/// something, and not the key of a table.
+/// Whether a name that ends with the keyword at this place is that of a key or credential that
+/// grants access, and not, for example, the key of a table.
 fn opens(text: &[u8], at: &Range<usize>) -> bool {
     let head = span_back(text, at.start, 40, |byte| in_name(byte) || *byte == b'-');
     let head = &text[at.start - head..at.start];
@@ -178,7 +178,7 @@ fn opens(text: &[u8], at: &Range<usize>) -> bool {
     !alone && !contains_any(head, &KEYS_OF_TABLES)
 }
 
-/// Whether the value is random, and nothing that the public set knows to be none.
+/// Whether the value is random, and contains none of the words that the public rule set allows.
 fn is_random_value(bytes: &[u8]) -> bool {
     let word = |byte: &u8| in_name(byte) || matches!(byte, b'.' | b'=' | b'+' | b'/' | b'-');
     (16..=150).contains(&bytes.len())
@@ -437,7 +437,7 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
         return false;
     }
     if bytes.iter().all(u8::is_ascii_digit) {
-        // A short number behind a token counts tokens.
+        // A short number after the name of a token is a count of tokens.
         let long = bytes.len() >= 6 && (value.bare || value.set);
         return matches!(named, Named::Password | Named::Secret) || long;
     }

@@ -1,5 +1,5 @@
-//! Looking along bytes: the few steps that all checks of the secret guard are made of. Each is bounded
-//! by its caller, which keeps the cost of hostile text linear.
+//! Scans over bytes: the few steps of which all checks of the secret guard consist. Each is bounded by
+//! its caller, which keeps the cost of hostile text linear.
 
 /// No name is longer; a longer one is cut here.
 const NAME_MAX: usize = 4096;

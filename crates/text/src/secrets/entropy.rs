@@ -20,8 +20,8 @@ const READABLE: f64 = 0.45;
 /// How long a certificate or public key may be. A private key is found by its own rule.
 const BLOCK: usize = 8192;
 
-/// Prefixes of ids that agents and models give to their calls, and of mangled names: seen in nearly
-/// every event, and open to everybody.
+/// Prefixes of ids that agents and models give to their calls, and of mangled names: nearly every
+/// event has some, and they are not secret.
 const IDS: [&str; 18] = [
     "0x",
     "toolu_",
@@ -67,7 +67,7 @@ const INTRODUCTIONS: [&str; 12] = [
     "h1:", "md5:", "md5-",
 ];
 
-/// Tells `found` every long random word until it answers `false`.
+/// Calls `found` with every long random word until it returns `false`.
 pub(super) fn random_words(text: &[u8], found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
     let mut at = 0;
     let mut public_until = 0;
@@ -96,9 +96,9 @@ pub(super) fn random_words(text: &[u8], found: &mut dyn FnMut(Range<usize>) -> b
     true
 }
 
-/// The parts of a path that are random words for themselves, however well the others can be read. The
-/// names that tools give to folders are in small letters, so that only a mix of both counts; an ending
-/// behind a dot makes the name of a file of it.
+/// The parts of a path that are random words by themselves, even if the rest of the path is readable.
+/// Directories that tools create have random names in lower case, so a part needs letters of both
+/// cases. A part with a dot after it is the name of a file.
 fn random_parts(text: &[u8], range: &Range<usize>) -> Vec<Range<usize>> {
     let word = &text[range.clone()];
     if word.len() > LONGEST || !word.contains(&b'/') || is_public_as_a_whole(text, range) {
@@ -164,7 +164,8 @@ fn is_public_as_a_whole(text: &[u8], range: &Range<usize>) -> bool {
         || contains_any(word, &["abcdefghij", "qwertyuiop", "0123456789"])
 }
 
-/// Whether the word is part of an address: only its query can hold a secret, and that has names.
+/// Whether the word is part of a URL. Only the query of a URL can have a secret, and rules for
+/// named values find that.
 fn in_address(before: &[u8]) -> bool {
     let start = before
         .iter()
@@ -197,8 +198,9 @@ fn is_ulid(word: &[u8]) -> bool {
     word.len() == 26 && (b'0'..=b'7').contains(&word[0]) && word.iter().all(crockford)
 }
 
-/// Tells `found` every run of 32 to 64 hex digits until it answers `false`. Let through are a UUID
-/// with dashes (its parts are shorter), one without (32 in small letters) and a commit (40 in small letters).
+/// Calls `found` with every run of 32 to 64 hex digits until it returns `false`. Not reported are a UUID with
+/// dashes (its parts are shorter), a UUID without (32 digits in lower case) and a commit hash (40 digits in
+/// lower case).
 pub(super) fn long_hex(text: &[u8], found: &mut dyn FnMut(Range<usize>) -> bool) -> bool {
     let mut at = 0;
     while at < text.len() {

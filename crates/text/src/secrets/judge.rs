@@ -41,8 +41,8 @@ pub(super) fn entropy(bytes: &[u8]) -> f64 {
     seen.map(|share| -share * share.log2()).sum()
 }
 
-/// Which part of the letters belongs to words that can be pronounced: 1 for a name or a path, close
-/// to 0 for a random string. Digits and hex ids beside words are left out of the account.
+/// The share of the letters that belong to pronounceable words: 1 for a name or a path, close to 0
+/// for a random string. Digits and hex ids next to words are not counted.
 pub(super) fn readable_share(bytes: &[u8]) -> f64 {
     let mut readable = 0;
     let mut total = 0;
@@ -182,7 +182,7 @@ pub(super) fn contains(bytes: &[u8], part: &str) -> bool {
     bytes.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }
 
-/// Whether this is the path of a file, in which something can be read.
+/// Whether this is the path of a file with readable parts.
 pub(super) fn is_path(bytes: &[u8]) -> bool {
     let roots = [&b"/"[..], b"./", b"../", b"~/", b"\\\\"];
     let rooted = roots.iter().any(|root| bytes.starts_with(root));

@@ -1,4 +1,4 @@
-//! Finds the keywords of all rules in one pass, over a table that was made when this was built.
+//! Finds the keywords of all rules in one pass, over a table that the build script generates.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(super) enum LeadsTo {
     Public(u16, Check),
 }
 
-/// Tells `visit` every keyword in the text, whatever its case, until it answers `false`.
+/// Calls `visit` with every keyword in the text, ignoring case, until it returns `false`.
 pub(super) fn keywords(text: &[u8], mut visit: impl FnMut(LeadsTo, Range<usize>) -> bool) {
     let (mut state, mut from) = (0, 0);
     while let Some((end, hit)) = next_hit(text, from, state) {

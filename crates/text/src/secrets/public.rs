@@ -1,5 +1,5 @@
-//! The public rule set: which of its rules a text asks for, and running those. A rule is compiled when
-//! the text first asks for it, so that clean text compiles nothing.
+//! The public rule set: selects the rules whose keywords are in a text, and runs these. A rule is
+//! compiled when a text first needs it, so that clean text compiles nothing.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -14,20 +14,21 @@ include!(concat!(env!("OUT_DIR"), "/public_rules.rs"));
 
 /// How far before a keyword its rule may begin.
 const BEFORE: usize = 512;
-/// How far behind a keyword its rule may end, when it ends at all in this text.
+/// How far after a keyword the match of its rule may end.
 const BEHIND: usize = 2048;
 /// How far from a keyword a word is searched if the rule does not give its position.
 const NEAR: usize = 256;
 /// Upper bound for one compiled rule; the largest of the set needs a tenth of it.
 const SIZE_LIMIT: usize = 4 << 20;
 
-/// One rule of the set. Its texts are places in `TEXT`: id, regex, and what is allowed by a regex over
-/// the secret and over the whole match.
+/// One rule of the set. Its texts are ranges of `TEXT`: id, regex, and the regexes for allowed secrets
+/// and allowed matches.
 struct PublicRule {
     parts: [(u32, u32); 4],
     /// The secret must have more bits for each character than this.
     entropy: f32,
-    /// From which group on the first that took part is the secret; 0 is the whole match.
+    /// The secret is the first capture group from this number on that is part of the match; 0 means
+    /// the whole match.
     group: u8,
     shortest: u16,
 }
@@ -157,7 +158,7 @@ fn value(text: &[u8], at: usize) -> Option<usize> {
     (operator > 0).then_some(value)
 }
 
-/// Runs one rule over its window; `found` is called until it answers `false`.
+/// Runs one rule over its window, and calls `found` with each finding until it returns `false`.
 pub(super) fn run(text: &[u8], window: &Window, found: &mut dyn FnMut(Finding) -> bool) -> bool {
     let Some(rule) = RULES.get(usize::from(window.rule)) else { return true };
     let Some(compiled) = compiled(window.rule) else { return true };

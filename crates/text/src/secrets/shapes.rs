@@ -62,7 +62,7 @@ pub(super) fn is_general(rule: &str) -> bool {
     NAMES[NAMES.len() - GENERAL..].contains(&rule)
 }
 
-/// Looks at the text around a keyword.
+/// The secret at a keyword of our own rules, if the text around the keyword has its shape.
 pub(super) fn at_keyword(text: &[u8], own: Own, at: Range<usize>) -> Option<Finding> {
     let (rule, range) = match own {
         Own::Aws => ("aws-access-key", aws(text, at)?),
@@ -337,7 +337,7 @@ fn url_password(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     (!range.is_empty() && !is_placeholder(&text[range.clone()])).then_some(range)
 }
 
-/// The value of a query's parameter that opens what the address names.
+/// The value of a query parameter that grants access to its URL, such as a signature.
 fn signature(text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
     let length =
         span(text, at.end, TOKEN_MAX, |byte| base64(byte) && *byte != b'=' || *byte == b'%');

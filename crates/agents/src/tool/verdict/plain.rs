@@ -214,10 +214,8 @@ impl Said<'_> {
         ended
     }
 
-    /// Whether the output ends with a traceback whose beginning is cut off, or with a syntax error, which has
-    /// none. In both the file, the line number and the source line come before the name of the exception.
-    /// `ValueError: …` alone, which `| tail -1` left of the traceback of `python -c`. Code that catches exceptions may
-    /// print such a line itself.
+    /// Whether the output is nothing but `ValueError: …`, which `| tail -1` left of the traceback of `python -c`. Code
+    /// that catches exceptions may print such a line itself.
     fn lone_exception(&self, commands: &[Simple], args: &[String]) -> bool {
         let (name, message) = self.last().split_once(": ").unwrap_or_default();
         let is_error =
@@ -233,6 +231,8 @@ impl Said<'_> {
         self.lines.len() == 1 && is_error && !message.is_empty() && is_uncaught && is_last_line
     }
 
+    /// Whether the output ends with a traceback whose beginning is cut off, or with a syntax error, which has
+    /// none. In both the file, the line number and the source line come before the name of the exception.
     fn ends_with_torn_traceback(&self) -> bool {
         let (name, message) = self.last().split_once(':').unwrap_or((self.last(), ""));
         let is_error = name.ends_with("Error") || name.ends_with("Exception");

@@ -66,7 +66,7 @@ pub(super) fn close(world: &World, mended: &mut Fixes) {
     close_settings(world, mended);
 }
 
-/// Removes the permission of others to write the settings.
+/// Removes the permission of the group and of others to write the settings.
 fn close_settings(world: &World, mended: &mut Fixes) {
     let Some(mode) = places::settings_open(&world.locations) else { return };
     let (file, mode) = (&world.locations.config_file, mode & !0o022);
