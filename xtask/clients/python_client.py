@@ -1,4 +1,4 @@
-"""The official Python SDK as a client: list tools, set and get a hint, read it as a resource.
+"""The official Python SDK as a client: list tools, set and get a hint, read it as a resource, wait for an update.
 
 Arguments: the transport (stdio, http, sse) and the negotiation mode (auto, legacy).
 """
@@ -36,9 +36,38 @@ def expect(what, actual, wanted):
         sys.exit(f"{what}: expected {wanted!r}, got {actual!r}")
 
 
+async def change(client, key):
+    arguments = {"setName": "ports", "items": ["8080"], "session_id": key}
+    await client.call_tool("set_relevant_context", arguments)
+
+
+async def subscribed(client, key, updates):
+    """Subscribes to a set of a session's context, changes it and waits for the update. Returns how it subscribed."""
+    uri = f"context://{key}/ports"
+    if client.protocol_version == "2026-07-28":
+        async with client.listen(resource_subscriptions=[uri]) as stream:
+            await change(client, key)
+            event = await asyncio.wait_for(anext(aiter(stream)), 10)
+        expect("the updated resource", event.uri, uri)
+        return "listened"
+    if not client.server_capabilities.resources.subscribe:
+        return "no subscriptions"
+    await client.subscribe_resource(uri)
+    await change(client, key)
+    expect("the updated resource", await asyncio.wait_for(updates.get(), 10), uri)
+    return "subscribed"
+
+
 async def main():
     key = f"python-{TRANSPORT}-{MODE}"
-    async with Client(server(), mode=MODE, read_timeout_seconds=20) as client:
+    updates = asyncio.Queue()
+
+    async def handle(message):
+        message = getattr(message, "root", message)
+        if getattr(message, "method", None) == "notifications/resources/updated":
+            updates.put_nowait(str(message.params.uri))
+
+    async with Client(server(), mode=MODE, read_timeout_seconds=20, message_handler=handle) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         expect("set_hint is listed", "set_hint" in tools, True)
 
@@ -59,7 +88,8 @@ async def main():
         revision = client.protocol_version
         if MODE == "auto":
             expect("the revision", revision, "2026-07-28")
-        print(f"revision {revision}, {len(tools)} tools")
+        how = await subscribed(client, key, updates)
+        print(f"revision {revision}, {len(tools)} tools, {how}")
 
 
 asyncio.run(main())

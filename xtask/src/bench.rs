@@ -8,6 +8,7 @@ mod dispatch;
 mod figures;
 mod hook;
 mod http_rate;
+mod live;
 mod observations;
 mod resident;
 mod search;
@@ -25,6 +26,8 @@ pub(crate) use figures::{Row, Verdict, failures};
 /// The options of the command line.
 pub(crate) struct BenchOptions {
     pub(crate) gate_only: bool,
+    /// Only the rows about sessions and activity.
+    pub(crate) sessions_only: bool,
     pub(crate) quick: bool,
     /// Also over a million observations, which take minutes to make up.
     pub(crate) large: bool,
@@ -33,11 +36,18 @@ pub(crate) struct BenchOptions {
 }
 
 pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
-    let mut wanted = BenchOptions { gate_only: false, quick: false, large: false, before: None };
+    let mut wanted = BenchOptions {
+        gate_only: false,
+        sessions_only: false,
+        quick: false,
+        large: false,
+        before: None,
+    };
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
         match flag.as_str() {
             "--gate" => wanted.gate_only = true,
+            "--sessions" => wanted.sessions_only = true,
             "--quick" => wanted.quick = true,
             "--large" => wanted.large = true,
             "--before" => {
@@ -45,7 +55,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
                 wanted.before = Some(PathBuf::from(file));
             }
             _ => bail!(
-                "'bench' has no flag '{flag}'; it has --gate, --quick, --large and --before FILE"
+                "'bench' has no flag '{flag}'; it has --gate, --sessions, --quick, --large and --before FILE"
             ),
         }
     }
@@ -57,6 +67,9 @@ fn run(project: &Project, wanted: &BenchOptions) -> Result<()> {
     let rows = match &wanted.before {
         Some(before) => beside(project, before, amount, wanted.large)?,
         None if wanted.gate_only => gate(project)?,
+        None if wanted.sessions_only => {
+            of_sessions(project, &Programs::build(project)?, amount, wanted.large)?
+        }
         None => all(project, amount, wanted.large)?,
     };
     print!("{}", shown(&rows));
@@ -84,23 +97,35 @@ fn beside(project: &Project, before: &Path, amount: &Amount, large: bool) -> Res
     before::rows(project, &Programs::build(project)?, before, amount, large)
 }
 
+/// The status line, pages of sessions and activity, writes and frames of the context.
+fn of_sessions(
+    project: &Project,
+    programs: &Programs,
+    amount: &Amount,
+    large: bool,
+) -> Result<Vec<Row>> {
+    let mut rows = vec![hook::status_line_instructions(&programs.rekindle)?];
+    rows.push(hook::status_line(&programs.rekindle, amount)?);
+    rows.extend(sessions::pages(&programs.bench, amount)?);
+    rows.extend(live::rows(project, programs, amount, large)?);
+    Ok(rows)
+}
+
 fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     let programs = Programs::build(project)?;
     let binary = &programs.rekindle;
     let mut rows = vec![hook::instructions(binary)?];
     rows.push(hook::with_daemon(binary, amount)?);
     rows.push(hook::without_daemon(binary, amount)?);
-    rows.push(hook::status_line_instructions(binary)?);
-    rows.push(hook::status_line(binary, amount)?);
     rows.push(resident::ready(binary, amount)?);
     rows.extend(resident::idle(binary, amount)?);
     rows.push(resident::size(binary)?);
     rows.extend(dispatch::hints(&programs.bench, amount)?);
-    rows.extend(sessions::pages(&programs.bench, amount)?);
     rows.push(http_rate::get_hint(&programs, amount)?);
     rows.extend(stdio::get_hint(binary, amount)?);
     rows.extend(observations::rows(project, &programs, amount, large)?);
     rows.extend(search::rows(project, &programs, amount, large)?);
+    rows.extend(of_sessions(project, &programs, amount, large)?);
     rows.push(before::reading_hits(project, binary)?);
     rows.extend(connected::rows(project, &programs, amount)?);
     Ok(rows)
