@@ -201,7 +201,7 @@ pub(crate) fn confined(entry: &RecordEntry) -> Result<(), OpError> {
     let target = follow(&entry.path)?;
     if target != entry.target {
         let message = format!(
-            "{} is a symbolic link to another file than when it was connected, {}",
+            "{} now leads to {}, another file than when it was connected",
             entry.path.display(),
             target.display()
         );

@@ -302,7 +302,7 @@ pub const HINT_STATS_TOP: usize = 10;
 pub const ENV_NAMES_MAX: usize = 1_000;
 /// Bytes of a variable's value; a longer one is omitted.
 pub const ENV_VALUE_BYTES_MAX: usize = 4 * 1024;
-/// How often a client answers a request for variables before it sends its call without.
+/// How often a client answers a request for variables. Then its call leaves no further question to the daemon.
 pub const ENV_QUESTIONS_MAX: usize = 2;
 
 /// First port to try.

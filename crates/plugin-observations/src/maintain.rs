@@ -78,7 +78,7 @@ impl Op for Maintain {
             false => None,
         };
         if params.repair {
-            return repair(cx);
+            return repair(cx).map(|output| MaintainOutput { swept, ..output });
         }
         let rebuild = params.rebuild_index;
         if rebuild {

@@ -166,7 +166,7 @@ impl Road for CommandRoad<'_> {
                     // answer is returned.
                     Err(Lost(_)) if Instant::now() < until => {}
                     Err(Lost(error)) => {
-                        return Err(connection_lost(&error));
+                        return Err(connection_lost(&error, reads));
                     }
                 },
             }
@@ -201,9 +201,13 @@ impl CommandRoad<'_> {
 }
 
 /// The error for a call whose connection was lost until there was no time for another attempt.
-fn connection_lost(error: &std::io::Error) -> OpError {
+fn connection_lost(error: &std::io::Error, reads: bool) -> OpError {
+    let hint = match reads {
+        true => "Run the command again; `rekindle doctor` names the cause if it fails too.",
+        false => "The change may have been stored: look before you repeat the command.",
+    };
     OpError::unavailable(format!("the connection to the daemon was lost: {}", error.kind()))
-        .hint("A change may have been stored: look before you repeat the command.")
+        .hint(hint)
 }
 
 /// The call that reads the progress of jobs.

@@ -227,9 +227,8 @@ where
             match broken {
                 Broken::Lost if Instant::now() < until => {}
                 Broken::Lost => {
-                    let error =
-                        OpError::unavailable("the connection to the daemon is lost repeatedly")
-                            .hint("See `rekindle logs` and `rekindle doctor`.");
+                    let error = OpError::unavailable("the connection to the daemon was lost")
+                        .hint("See `rekindle logs` and `rekindle doctor`.");
                     return failure(line, &error);
                 }
                 // A late reply would be taken for that of the next line, so the connection was closed.

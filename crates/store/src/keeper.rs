@@ -204,7 +204,7 @@ impl Keeper {
             };
             self.notice = Some(match live.give_up(path, self.shared.now()) {
                 Some(log) => format!(
-                    "{notice}; its last changes could not be written into it, they are in {}",
+                    "{notice}; the last changes to the old file could not be written into it, they are in {}",
                     log.display()
                 ),
                 None => notice.to_owned(),

@@ -29,8 +29,8 @@ pub struct PurgeFilter {
     pub kind: Option<RecordType>,
     /// Records before this time, in milliseconds since 1970.
     pub before: Option<i64>,
-    /// The literal text that the records were found by, if any. Receipts and stored answers that contain it are
-    /// deleted too.
+    /// The literal text that the records were found by, if any. It is also removed from rows about
+    /// records, such as receipts, stored answers and the context of sessions.
     pub literal: Option<String>,
     /// Sessions that are deleted if none of their records is left, even if they never had one.
     pub whole_sessions: Vec<i64>,

@@ -529,8 +529,9 @@ pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<String, OpError> {
-    serde_json::to_string(value)
-        .map_err(|error| OpError::internal(format!("a summary is not JSON: {error}")))
+    serde_json::to_string(value).map_err(|error| {
+        OpError::internal(format!("cannot write the data of a session as JSON: {error}"))
+    })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Session> {

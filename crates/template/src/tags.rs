@@ -1,4 +1,5 @@
-//! Splits a template of the mustache family into texts and tags. A tag that is alone on its line consumes the line.
+//! Splits a template of the mustache family into texts and tags. A tag that prints nothing (a section,
+//! its end, `else`, a comment, delimiters) consumes its line if it is alone there.
 
 use super::error::{TemplateError, broken};
 

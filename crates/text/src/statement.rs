@@ -133,8 +133,10 @@ impl Statement {
     }
 
     /// Whether a sentence of a text repeats what this statement says and the newer one, which replaces it, no longer
-    /// does: two or half of its words are of this statement, and one of them, or a number, is not in the newer one. The
-    /// text is of the same turn, so that few words are enough.
+    /// does. Two words of the sentence, or half of its words, are of this statement. If the newer statement has numbers and
+    /// lacks one of this statement's, the sentence must contain such a number, and one with fewer than two words of
+    /// content need not share a word. Otherwise a shared word is not in the newer statement. The text is of the same turn,
+    /// so that few words are enough.
     pub fn is_repeated_in(&self, newer: &Statement, text: &str) -> bool {
         let gone = |number: &WordHash| !newer.numbers.contains(*number);
         let gives_number = !newer.numbers.is_empty() && self.numbers.iter().any(|one| gone(&one));

@@ -143,6 +143,8 @@ impl Subject for RepositorySubject {
         let named = files.values().filter_map(Value::as_str).any(|text| text.contains(VICTIM));
         ensure(named || !is_victim, || format!("the clone counts as the victim: {facts:?}"))?;
         let victim = self.root.join("victim").canonicalize().unwrap_or_default();
-        ensure(!facts.main_root.starts_with(&victim), || format!("a part of the victim: {facts:?}"))
+        ensure(!facts.main_root.starts_with(&victim), || {
+            format!("the clone counts as a part of the victim: {facts:?}")
+        })
     }
 }

@@ -42,8 +42,7 @@ impl Ttl {
             _ => {}
         }
         let long = short_duration(text);
-        let text = long.as_deref().unwrap_or(text);
-        let ms = duration_ms(text).ok_or_else(|| {
+        let ms = duration_ms(long.as_deref().unwrap_or(text)).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
             format!("'{shown}' is not session, forever or a duration such as 2h, PT2H or P1W")
         })?;
@@ -55,7 +54,7 @@ impl Ttl {
             let days = max / 86_400_000;
             return Err(format!("the duration is over {days} days; use forever"));
         }
-        Ok(Ttl::For(Lifetime { text: text.to_owned(), ms }))
+        Ok(Ttl::For(Lifetime { text: long.unwrap_or_else(|| text.to_owned()), ms }))
     }
 
     /// When a hint that was changed at this time expires; `None` if it has no duration.

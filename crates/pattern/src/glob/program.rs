@@ -25,7 +25,8 @@ pub(super) enum Inst {
     Set(u32),
     /// Any part of one name, even empty; not at a leading dot.
     Star,
-    /// Any number of whole names without a leading dot.
+    /// Any text, even empty and across `/`; not at a leading dot. For `**` the compiler sees to it that
+    /// these are whole names.
     Globstar,
     /// The path has not ended.
     Some,

@@ -12,9 +12,9 @@ use place::Wanted;
 /// The agent that names its session over MCP, so that a caller without one is another agent.
 const NAMES_ITS_SESSION: &str = "claude-code";
 
-/// The caller's session. An agent that does not name it is taken for the one session of another agent than Claude
-/// Code that is at work in the caller's project; with several of them it is unknown. A person or a program at
-/// another surface has no session.
+/// The session that the caller names. If an agent names none, it is the one session of another agent than Claude Code
+/// that is at work in the caller's project; with several of them it is unknown. Any other caller that names none has
+/// no session.
 pub(super) fn of(rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Option<i64>, OpError> {
     if cx.caller.session.is_some() {
         return cx.caller.session_id(rx);

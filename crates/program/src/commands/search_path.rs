@@ -24,7 +24,7 @@ fn found(program: &Path) -> bool {
         .any(|of| Some(real(&of)) == dir || real(&of.join(name)) == wanted)
 }
 
-/// The line that adds a directory to PATH for good, for this shell.
+/// The line that adds a directory to PATH: for good in fish, zsh and bash, in another shell until it ends.
 fn line(dir: &Path, home: &Path, shell: &str) -> String {
     let shown = match dir.strip_prefix(home) {
         Ok(below) if home.is_absolute() => Path::new("$HOME").join(below),

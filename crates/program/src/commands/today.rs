@@ -269,7 +269,7 @@ fn first_steps(not_connected: &[Value]) -> String {
     let agents: Vec<&str> = not_connected.iter().filter_map(Value::as_str).collect();
     let found = match agents.is_empty() {
         true => String::new(),
-        false => format!(" Agents on this machine: {}.", agents.join(", ")),
+        false => format!(" Agents on this machine that are not connected: {}.", agents.join(", ")),
     };
     format!(
         "Nothing is recorded yet.{found}\n\n\

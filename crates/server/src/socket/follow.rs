@@ -64,7 +64,7 @@ fn replace(updates: &mut EntryUpdates, call: RpcMembers) -> String {
             updates.watch(uris.iter().copied().take(limits::SUBSCRIPTIONS_PER_CLIENT_MAX));
             Ok(json!({ "following": uris.len() }))
         }
-        None => Err(OpError::invalid("uris", "the paths are not a list of strings")),
+        None => Err(OpError::invalid("uris", "`uris` is not a list of strings")),
     };
     rpc::reply_text(&call.id.unwrap_or_default(), &reply)
 }

@@ -171,7 +171,9 @@ impl Data {
                 Some(pid) => format!(
                     "Continue it (`kill -CONT {pid}`) or end it (`kill -9 {pid}`), then try again."
                 ),
-                None => error.hint.unwrap_or_default(),
+                None => error.hint.unwrap_or_else(|| {
+                    "Try again; `rekindle status` shows the process.".to_owned()
+                }),
             };
             OpError::new(error.code, message).hint(hint)
         };
