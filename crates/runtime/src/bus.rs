@@ -152,9 +152,9 @@ impl SubscriptionFilters {
         *self.locked() = subscriptions.map(|(key, filter)| (key.into(), filter)).collect();
     }
 
-    /// Removes a subscription, if there is one with this key.
-    pub fn remove(&self, key: &str) {
-        self.locked().retain(|(known, _)| **known != *key);
+    /// Removes the subscriptions whose keys are ended.
+    pub fn remove(&self, is_ended: impl Fn(&str) -> bool) {
+        self.locked().retain(|(known, _)| !is_ended(known));
     }
 }
 
@@ -207,8 +207,8 @@ mod tests {
         assert!(client.filters().add("even", of("even/")), "the same one again replaces it");
         assert!(client.filters().add("first", of("even/k")));
         bus.publish(vec![event(1), event(2)]);
-        client.filters().remove("first");
-        client.filters().remove("unknown");
+        client.filters().remove(|key| key == "first");
+        client.filters().remove(|key| key == "unknown");
         bus.publish(vec![event(3), event(4)]);
         let all: Vec<(String, u64)> = std::iter::from_fn(|| received(&mut client)).collect();
         assert_eq!(all, [("even".into(), 2), ("first".into(), 2), ("even".into(), 4)]);

@@ -24,6 +24,12 @@ impl FeedSubscription {
         format!("{} {}", self.feed.name(), Value::Object(self.params.clone()))
     }
 
+    /// Whether unsubscribing from it ends the subscription with this key. Without parameters it ends all of its feed.
+    pub fn ends(&self, key: &str) -> bool {
+        let of_feed = key.strip_prefix(self.feed.name()).is_some_and(|rest| rest.starts_with(' '));
+        key == self.key() || (of_feed && self.params.is_empty())
+    }
+
     pub(crate) fn pull(&self, rx: &Rx<'_>, after: u64) -> Result<Option<Pulled>, OpError> {
         self.feed.pull(&self.params, rx, after)
     }

@@ -249,7 +249,7 @@ impl WsSession {
         match done.changed {
             Some(changed) if done.subscribes => drop(self.feeds.insert(changed.key(), changed)),
             // Queued events of this subscription are no longer sent.
-            Some(changed) => drop(self.feeds.remove(&changed.key())),
+            Some(changed) => self.feeds.retain(|key, _| !changed.ends(key)),
             None => {}
         }
         lines
@@ -335,7 +335,7 @@ async fn change_subscription(
             followed.map(|first| (subscription, first))
         }
         Ok(subscription) => {
-            filters.remove(&subscription.key());
+            filters.remove(|key| subscription.ends(key));
             Ok((subscription, None))
         }
         Err(error) => Err(error),

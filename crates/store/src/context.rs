@@ -105,6 +105,11 @@ pub fn replace(
     })
 }
 
+/// Gives all contexts this version, in a file that was restored: subscribers have seen higher ones than it has.
+pub(crate) fn renumber(tx: &Tx<'_>, version: u64) -> Result<(), OpError> {
+    tx.sql(|db| db.execute("UPDATE context_versions SET version = ?1", [version]).map(drop))
+}
+
 /// The number of the event about the last change of a session's context; 0 if it never had one.
 pub fn version(rx: &Rx<'_>, session: i64) -> Result<u64, OpError> {
     const VERSION: &str = "SELECT version FROM context_versions WHERE id = ?1";

@@ -82,16 +82,17 @@ pub(crate) fn last_seq(rx: &Rx<'_>) -> Result<u64, OpError> {
 }
 
 /// Lets the sequence go on after `seq` in a file that knows less, so that subscribers and versions
-/// never see it run backwards.
-pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<(), OpError> {
+/// never see it run backwards. Returns a number that no event has, for what the file says otherwise than before.
+pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<Option<u64>, OpError> {
     if seq <= last_seq(tx)? {
-        return Ok(());
+        return Ok(None);
     }
+    let next = seq.saturating_add(1);
     tx.sql(|db| {
         db.execute("DELETE FROM sqlite_sequence WHERE name = 'events'", [])?;
-        db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?1)", [seq])
+        db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?1)", [next])
     })?;
-    Ok(())
+    Ok(Some(next))
 }
 
 /// Empties the subject of the events about a session that is deleted.

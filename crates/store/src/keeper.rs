@@ -14,6 +14,7 @@ use crate::backup;
 use crate::batch_cache::{BatchCache, StoreFacts};
 use crate::commit_signal::CommitSignal;
 use crate::connection::{self, Setup};
+use crate::context;
 use crate::error::StoreError;
 use crate::events;
 use crate::files::{self, Look, Scratch, Standing};
@@ -358,7 +359,9 @@ impl Keeper {
         if !only_read {
             events::repair_sequence(tx)?;
         }
-        events::go_on_after(tx, self.last_seq)?;
+        if let Some(version) = events::go_on_after(tx, self.last_seq)? {
+            context::renumber(tx, version)?;
+        }
         self.last_seq = events::last_seq(tx)?;
         if self.rebuilt || (!only_read && (passages::is_old(tx)? || passages::lost_postings(tx)?)) {
             passages::rebuild(tx)?;

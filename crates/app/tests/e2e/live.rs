@@ -499,11 +499,15 @@ fn new_activity_is_reported_in_groups_with_its_true_number() {
         let refused = back.rpc("activity/subscribe", &wrong).unwrap_err();
         assert!(refused.to_string().contains("E_INVALID"), "{wrong}: {refused}");
     }
-    let unsubscribed = json!({ "after_id": last_id - 60, "project": "/srv/a" });
-    assert_eq!(
-        back.rpc("activity/unsubscribe", &unsubscribed).unwrap(),
-        json!({ "subscribed": false })
-    );
+    // Without parameters all subscriptions of the feed end.
+    let unsubscribed = back.rpc("activity/unsubscribe", &json!({})).unwrap();
+    assert_eq!(unsubscribed, json!({ "subscribed": false }));
+    says(&http, "s-3", "/srv/a", "after the end");
+    back.rpc("activity/subscribe", &json!({ "session_id": "s-9" })).unwrap();
+    says(&http, "s-9", "/srv/a", "of the new subscription");
+    let mut frames = std::iter::from_fn(|| back.receive());
+    let next = frames.find(|frame| frame["method"] == "activity/new").expect("a frame");
+    assert!(!next.to_string().contains("after the end"), "{next}");
 }
 
 /// The version of the last change, from the first event of a stream.
@@ -532,6 +536,28 @@ fn versions_grow_over_a_restart_and_acknowledged_sets_survive_a_kill() {
     let got = daemon.http().rpc("get_relevant_context", &json!({ "session_id": SESSION })).unwrap();
     assert_eq!(got["context"], json!({ "ports": ["2-4"] }));
     assert_eq!(version(&daemon.http()), last, "a restart changes nothing");
+}
+
+/// @context_event_stream
+#[test]
+fn versions_grow_over_a_restore() {
+    let home = home();
+    let daemon = home.daemon();
+    set(&home, "ports", &["1"]);
+    let copy = home.path("copy.db");
+    home.run(&["backup", copy.to_str().unwrap()]).ok();
+    set(&home, "ports", &["2"]);
+    let before = version(&daemon.http());
+    home.run(&["restore", copy.to_str().unwrap()]).ok();
+    let mut stream = Sse::follow(&daemon.http(), &format!("/api/events?session={SESSION}"));
+    let (_, id, data) = stream.receive_whole().expect("the state");
+    assert!(
+        data.contains(r#"["1"]"#) && id.parse::<u64>().unwrap() > before,
+        "{id} {before} {data}"
+    );
+    set(&home, "ports", &["3"]);
+    let (_, next, _) = stream.receive_whole().expect("a change");
+    assert!(next.parse::<u64>().unwrap() > id.parse().unwrap(), "{next} after {id}");
 }
 
 /// @context_sets
