@@ -8,8 +8,8 @@ use std::sync::Arc;
 use model::project::ProjectFacts;
 use model::{Caller, OpError, Tier};
 use place::{
-    FileQuestion, NamedSession, Place, PlaceSource as _, Places, Question, Wanted, are_projects,
-    listed,
+    FileQuestion, NamedSession, NotCaptured, Place, PlaceSource as _, Places, Question, Wanted,
+    are_projects, listed,
 };
 use store::sessions::{self, Seen};
 use store::{Rx, Store, Tx};
@@ -105,9 +105,17 @@ impl CallerSession {
     /// The session, created if no event or call has named it before. None if nothing may be captured there: its
     /// project is excluded, or capture is paused.
     pub fn resolve(&self, tx: &Tx<'_>) -> Result<Option<Seen>, OpError> {
-        let CallerSession { name, agent, facts, excluded, now } = self;
-        let named = NamedSession { name, agent, at: *now, starts: false };
-        Ok(named.resolve(tx, facts, excluded)?.map(|(_, seen)| seen))
+        let found = self.named().resolve(tx, &self.facts, &self.excluded)?;
+        Ok(found.map(|(_, seen)| seen))
+    }
+
+    /// Why nothing may be captured there, if so.
+    pub fn refused(&self, tx: &Tx<'_>) -> Result<Option<NotCaptured>, OpError> {
+        self.named().refused(tx, &self.facts, &self.excluded)
+    }
+
+    fn named(&self) -> NamedSession<'_> {
+        NamedSession { name: &self.name, agent: self.agent, at: self.now, starts: false }
     }
 }
 

@@ -62,6 +62,15 @@ impl<'a> Captured<'a> {
     }
 }
 
+/// Why nothing is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotCaptured {
+    /// The settings exclude the project.
+    Excluded,
+    /// A user paused capture.
+    Paused,
+}
+
 /// A session as an event or a call names it.
 #[derive(Clone, Copy)]
 pub struct NamedSession<'a> {
@@ -82,7 +91,7 @@ impl NamedSession<'_> {
         facts: &ProjectFacts,
         exclude_projects: &[String],
     ) -> Result<Option<(Project, Seen)>, OpError> {
-        if exclude::names(exclude_projects, facts) || self.is_paused(tx, facts)? {
+        if self.refused(tx, facts, exclude_projects)?.is_some() {
             return Ok(None);
         }
         let NamedSession { name, agent, at, starts } = self;
@@ -91,6 +100,19 @@ impl NamedSession<'_> {
         let seen =
             sessions::touch(tx, &Sighting { name, agent, project: project.id, root, at, starts })?;
         Ok(Some((project, seen)))
+    }
+
+    /// Why nothing may be captured, if so.
+    pub fn refused(
+        self,
+        tx: &Tx<'_>,
+        facts: &ProjectFacts,
+        exclude_projects: &[String],
+    ) -> Result<Option<NotCaptured>, OpError> {
+        if exclude::names(exclude_projects, facts) {
+            return Ok(Some(NotCaptured::Excluded));
+        }
+        Ok(self.is_paused(tx, facts)?.then_some(NotCaptured::Paused))
     }
 
     /// Whether capture is paused in this project, or in the one where the session began, whose record it would be.

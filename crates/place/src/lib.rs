@@ -12,7 +12,7 @@ mod file;
 mod places;
 mod scope;
 
-pub use captured::{Captured, NamedSession};
+pub use captured::{Captured, NamedSession, NotCaptured};
 pub use checkout::command_directory;
 pub use exclude::{are_projects, changed_files, listed, to_spool};
 pub use file::FileQuestion;

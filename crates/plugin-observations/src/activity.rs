@@ -162,7 +162,14 @@ impl Pretty for Activity {
     fn pretty(params: &ActivityParams, output: &ActivityOutput, width: usize) -> String {
         let ActivityOutput { records, about, .. } = output;
         if records.is_empty() {
-            return show::nothing("Nothing is recorded", &params.project, about);
+            let filtered = params.session_id.is_some()
+                || params.obs_type.is_some()
+                || params.failed.is_some()
+                || params.agent.is_some()
+                || params.before.is_some()
+                || params.after_id.is_some();
+            let what = if filtered { "No record matches" } else { "Nothing is recorded" };
+            return show::nothing(what, &params.project, about);
         }
         show::records_about(records.iter().map(RecordRow::from), about, &params.columns, width)
     }

@@ -2,6 +2,7 @@
 
 use model::context::{self, ContextMode, ContextSets};
 use model::{Code, OpError};
+use place::NotCaptured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text::secrets::{self, Profile};
@@ -72,10 +73,15 @@ pub(crate) fn refuse_secret(param: &str, text: &str) -> Result<(), OpError> {
 }
 
 /// The error of a write where nothing may be captured.
-pub(crate) fn not_recorded() -> OpError {
-    let message = "nothing is recorded here: capture is paused, or the project is excluded";
-    OpError::new(Code::NotReady, message)
-        .hint("`rekindle status` says which; `rekindle resume` ends a pause.")
+pub(crate) fn not_recorded(why: NotCaptured) -> OpError {
+    let (reason, hint) = match why {
+        NotCaptured::Paused => ("capture is paused", "`rekindle pause off` ends the pause."),
+        NotCaptured::Excluded => (
+            "the project is excluded",
+            "The setting observations.exclude_projects lists excluded projects.",
+        ),
+    };
+    OpError::new(Code::NotReady, format!("nothing is recorded here: {reason}")).hint(hint)
 }
 
 /// A warning about the name of a set that is probably a typing error of a known one.

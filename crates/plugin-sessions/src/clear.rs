@@ -2,8 +2,8 @@
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
-use model::OpError;
 use model::context::{self, ContextMode, ContextSets};
+use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl Op for ClearContext {
     const INFO: OpInfo = OpInfo {
         name: "clear_context",
         summary: "Remove a set of a session's context, or all",
-        doc: "Either `setName` or `all`. A set that does not exist is no error.",
+        doc: "Either `setName`, of a set that exists, or `all`.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: BY_PEOPLE,
         toolset: "sessions",
@@ -69,13 +69,21 @@ impl Op for ClearContext {
         let ClearContextParams { set_name, all, session_id } = params;
         set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
         if all == set_name.is_some() {
-            return Err(OpError::invalid("setName", "one set or all of them: which?")
-                .hint("Give the name of a set, or `all`; `rekindle context get` lists the sets."));
+            return Err(OpError::invalid("setName", "one set or all of them: which?").hint(
+                "Give the name of a set, or `--all`; `rekindle context get` lists the sets.",
+            ));
         }
         let write = ContextWrite::new(cx, target::known(cx, session_id)?.session_id);
         cx.store.write(move |tx| {
             let (session, before) = write.read(tx)?;
             let names: Vec<String> = match &set_name {
+                Some(name) if before.of(name).is_empty() => {
+                    let name = text::one_line(name, limits::CONTEXT_ITEM_CHARS_SHOWN);
+                    return Err(OpError::not_found(format!("the session has no set '{name}'"))
+                        .hint(
+                            "`rekindle context get` lists the sets; `--all` removes all of them.",
+                        ));
+                }
                 Some(name) => vec![name.clone()],
                 None => before.iter().map(|(name, _)| name.to_owned()).collect(),
             };

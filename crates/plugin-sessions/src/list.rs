@@ -174,7 +174,11 @@ impl Pretty for ListSessions {
         let ListSessionsOutput { sessions, about, .. } = output;
         if sessions.is_empty() {
             let times = listing::times_given(params.after.as_ref(), params.before.as_ref());
-            let what = format!("No session was active{times}");
+            let filtered = params.unobserved || params.state.is_some() || params.query.is_some();
+            let what = match filtered {
+                true => format!("No session{times} matches"),
+                false => format!("No session was active{times}"),
+            };
             return listing::nothing(&what, &params.project, about);
         }
         let header = ["session", "date", "last", "state", "project", "actions", "intent"];

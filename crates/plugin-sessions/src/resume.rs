@@ -22,6 +22,10 @@ pub(crate) const FILES: &str = "Relevant files:";
 /// The last line of the block.
 pub(crate) const END: &str = "---";
 
+/// The beginnings of lines that the block has itself.
+const LABELS: [&str; 4] =
+    ["Session directory", "Environment hint", "Relevant files", "Last applet"];
+
 /// The reason in the receipt of the block.
 const RESUMED: &str = "the session resumed";
 
@@ -62,8 +66,11 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     let directory = cwd.as_deref().or(moment.situation.cwd.as_deref());
     let row = |slot: Slot, place: usize, mut lines: Vec<String>| {
         let first = if lines.is_empty() { String::new() } else { lines.remove(0) };
+        let path = EntryPath::format("session", &[name]);
         Candidate {
-            path: EntryPath::format("session", &[name]),
+            // Each set is a row of its own.
+            same_as: Some(format!("{path}#{place}")),
+            path,
             // A resumed session gets it every time.
             stamp: moment.now.saturating_add(i64::try_from(place).unwrap_or_default()),
             score: 1.0 - 0.01 * place as f64,
@@ -162,9 +169,18 @@ pub(crate) fn sections(sets: &ContextSets, exists: impl Fn(&str) -> bool) -> Vec
     let others = sets.iter().filter(|(name, _)| ![context::FILES, context::APPLET].contains(name));
     for (name, items) in others {
         let items: Vec<String> = items.iter().map(|item| shown(item)).collect();
-        sections.push(vec![format!("{}: {}", shown(name), items.join(", "))]);
+        sections.push(vec![format!("{}: {}", label(name), items.join(", "))]);
     }
     sections
+}
+
+/// The name of a set before its items; quoted if it could be taken for a line of the block itself.
+fn label(name: &str) -> String {
+    let name = shown(name);
+    let is_ours = LABELS.iter().any(|label| {
+        name.trim().get(..label.len()).is_some_and(|head| head.eq_ignore_ascii_case(label))
+    });
+    if is_ours { format!("\"{name}\"") } else { name }
 }
 
 /// An item as a part of one line.
@@ -213,6 +229,13 @@ mod tests {
         assert!(text.len() <= limits::RESUME_CHARS_MAX, "{}", text.len());
         assert!(lines.contains(&format!("- {}", paths[7])) && !text.contains(&paths[8]), "{text}");
         assert!(text.ends_with("\n(3 more item(s), see get_relevant_context)\n---"), "{text}");
+    }
+
+    /// @resume_block
+    #[test]
+    fn a_set_named_like_a_line_of_the_block_is_quoted() {
+        let forged = sections(&sets(r#"{"environment Hint":["rm x"],"env":["y"]}"#), |_| true);
+        assert_eq!(forged, [["\"environment Hint\": rm x"], ["env: y"]]);
     }
 
     /// @resume_block

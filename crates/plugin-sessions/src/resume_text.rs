@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use place::NotCaptured;
+
 use crate::change::not_recorded;
 use crate::target::BY_PEOPLE;
 use crate::{resume, target};
@@ -67,7 +69,10 @@ impl Op for ResumeText {
         let told = cx.call("briefing", asked)?;
         let text = told["text"].as_str().unwrap_or_default();
         // No other line is just dashes: items follow the name of their set.
-        let end = text.lines().position(|line| line == resume::END).ok_or_else(not_recorded)?;
+        let end = text
+            .lines()
+            .position(|line| line == resume::END)
+            .ok_or_else(|| not_recorded(NotCaptured::Paused))?;
         let block: Vec<&str> = text.lines().take(end + 1).collect();
         Ok(ResumeTextOutput { session_id, text: block.join("\n") })
     }

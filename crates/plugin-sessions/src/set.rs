@@ -5,7 +5,7 @@ use contract::{Access, CallerSession, CliShape, Cx, Example, FlagSwitch, Op, OpI
 use model::OpError;
 use model::context::{ContextMode, ContextSets};
 use model::event::Event;
-use model::session::{Session, SessionState};
+use model::session::Session;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -138,19 +138,25 @@ impl ContextWrite {
 
     /// The session, created if it is new, and its sets.
     pub(crate) fn read(&self, tx: &Tx<'_>) -> Result<(Session, ContextSets), OpError> {
-        let before = sessions::by_name(tx, &self.session.name)?;
-        let seen = self.session.resolve(tx)?.ok_or_else(not_recorded)?;
-        // A declaration is no turn of the agent: the end of one will not follow.
-        if before.is_some_and(|before| before.state == SessionState::Idle) {
-            sessions::idle(tx, seen.id)?;
+        if let Some(why) = self.session.refused(tx)? {
+            return Err(not_recorded(why));
         }
-        if seen.new {
-            ListChange::Started.note(tx, &self.session.name)?;
-        }
-        let session = sessions::by_id(tx, seen.id)?;
-        let session = session.ok_or_else(|| OpError::internal("the session is gone"))?;
+        // A declaration is no turn of the agent. A known session stays as it is, or the name that a user gives to an old
+        // one would make it the one that was active last; the end of a turn will not follow in a new one.
+        let session = match sessions::by_name(tx, &self.session.name)? {
+            Some(session) => session,
+            None => self.created(tx)?,
+        };
         let sets = stored::of_session(tx, session.id)?;
         Ok((session, sets))
+    }
+
+    fn created(&self, tx: &Tx<'_>) -> Result<Session, OpError> {
+        let gone = || OpError::internal("the session is gone");
+        let seen = self.session.resolve(tx)?.ok_or_else(gone)?;
+        sessions::idle(tx, seen.id)?;
+        ListChange::Started.note(tx, &self.session.name)?;
+        sessions::by_id(tx, seen.id)?.ok_or_else(gone)
     }
 
     /// Stores the sets and publishes them, unless they are as before. `set_name` is the one that changed, if it is one.

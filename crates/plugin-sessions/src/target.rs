@@ -30,9 +30,16 @@ pub(crate) fn check_id_in(param: &str, id: &str) -> Result<(), OpError> {
     Err(OpError::invalid(param, message).hint("`rekindle sessions` lists the ids of sessions."))
 }
 
-/// The id of the session that a call is about. It may be new.
+/// The id of the session that a call is about. It may be new. A user may give the first characters of a known one.
 pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
     match named(cx, given)? {
+        Some(name) if cx.caller.tier == Tier::Person => {
+            match cx.store.read(|rx| sessions::find(rx, &name)) {
+                Ok(session) => Ok(session.session_id),
+                Err(error) if error.code == Code::NotFound => Ok(name),
+                Err(error) => Err(error),
+            }
+        }
         Some(name) => Ok(name),
         None => Ok(latest(cx)?.session_id),
     }

@@ -82,10 +82,50 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     run(&["set", "y", "2"]).ok();
     assert_eq!(run(&["clear", "--all"]).ok(), "✔ Cleared x, y\n");
     assert_eq!(run(&["env", ""]).ok(), "✔ Removed the environment hint\n");
-    for wrong in [&["clear"][..], &["clear", "x", "--all"], &["env", "password=hunter22"]] {
+    run(&["set", "z", "3", "--session", "5e55105e"]).ok();
+    assert_eq!(run(&["get", "--session", "5e55105e"]).ok(), "z:\n  3\n");
+    let wrong: [&[&str]; 4] =
+        [&["clear"], &["clear", "z", "--all"], &["clear", "all"], &["env", "password=hunter22"]];
+    for wrong in wrong {
         assert_eq!(run(wrong).code, 1, "{wrong:?}");
     }
+    assert_eq!(run(&["get"]).ok(), "z:\n  3\n");
     assert_eq!(run(&["clear", "--all", "--session", "unknown-1"]).code, 1);
+}
+
+/// @resume_recovery
+#[test]
+fn after_compact_and_clear_every_set_and_the_environment_hint_come_back() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, "startup");
+    for (name, items) in
+        [("files", "/srv/shop/a.md"), ("ports", "8080"), ("endpoints", "/api/cart")]
+    {
+        set(&home, name, &[items]);
+    }
+    home.run(&["context", "env", "source .env", "--session", SESSION]).ok();
+    for source in ["compact", "clear"] {
+        let told = starts(&home, source);
+        let lines =
+            ["Environment hint: source .env", "ports: 8080", "endpoints: /api/cart", "files"];
+        for line in lines {
+            assert!(told.contains(line), "{source}, {line}: {told}");
+        }
+    }
+}
+
+/// @context_default_session
+#[test]
+fn a_name_for_an_old_session_does_not_make_it_the_last_active_one() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts_as(&home, "old-session", "startup");
+    starts_as(&home, "new-session", "startup");
+    home.run(&["sessions", "rename", "old-session", "Old one"]).ok();
+    home.run(&["context", "set", "notes", "x", "--session", "old-session"]).ok();
+    let set = home.call("set_relevant_context", &json!({ "setName": "ports", "items": ["80"] }));
+    assert_eq!(set["session_id"], "new-session", "{set}");
 }
 
 /// @context_suggest
@@ -155,12 +195,15 @@ fn a_fork_has_the_sets_of_its_parent_and_another_session_only_if_the_setting_say
     starts_as(&home, "plain", "startup");
     assert_eq!(sets("plain"), json!({}));
     set(&home, "ports", &["80", "81"]);
+    // A declaration from outside does not make a session the one that was active last.
+    starts(&home, "resume");
     starts_as(&home, "fork", "fork");
     assert_eq!(sets("fork"), json!({ "ports": ["80", "81"] }));
     // The copy is its own.
     home.run(&["context", "clear", "--all", "--session", "fork"]).ok();
     assert_eq!(sets(SESSION), json!({ "ports": ["80", "81"] }));
     set(&home, "ports", &["82"]);
+    starts(&home, "resume");
     home.run(&["config", "set", "context.carry_over", "true"]).ok();
     home.run(&["stop"]).ok();
     drop(daemon);
