@@ -186,12 +186,9 @@ pub(crate) fn name(name: &str) -> String {
 /// shortened and gets a fingerprint, so that equal ids stay equal.
 pub(crate) fn id(id: &str) -> String {
     let safe = name(id);
-    // A slash, or a name of dots alone, cannot be addressed in a path.
-    let is_odd = |c: char| c.is_control() || matches!(c, '/' | '\\');
-    let is_plain = !id.chars().any(is_odd) && !matches!(id, "." | "..");
-    if id.len() <= limits::HOOK_NAME_BYTES_MAX && is_plain {
+    if id.len() <= limits::HOOK_NAME_BYTES_MAX && !id.chars().any(char::is_control) {
         return safe;
     }
-    let head = cut(&safe, limits::HOOK_NAME_BYTES_MAX / 2).chars().filter(|c| !is_odd(*c));
+    let head = cut(&safe, limits::HOOK_NAME_BYTES_MAX / 2).chars().filter(|c| !c.is_control());
     format!("{}-{}", head.collect::<String>(), digest::fingerprint(id.as_bytes()))
 }

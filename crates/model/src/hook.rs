@@ -190,6 +190,10 @@ impl HookEvent {
                 return Err(OpError::invalid(param, message).with("max", max));
             }
         }
+        // Such an id could not be addressed in a path.
+        if matches!(&self.session[..], "." | "..") || self.session.contains(['/', '\\']) {
+            return Err(OpError::invalid("session_id", "session_id has a slash, or dots alone"));
+        }
         Ok(())
     }
 

@@ -160,6 +160,17 @@ fn a_missing_required_member_is_refused_by_name() {
 
 /// @capture_names
 #[test]
+fn the_id_of_a_session_has_no_slash_and_a_model_may_have_one() {
+    for id in [".", "..", "a/b", "a\\b"] {
+        refused(extract("claude-code", &payload("Stop", json!({"session_id": id}))), "session_id");
+    }
+    let named = payload("SessionStart", json!({"session_id": "a.b", "model": "maker/model-1"}));
+    let event = extract("claude-code", &named).unwrap();
+    assert_eq!((event.session.as_str(), event.model.as_deref()), ("a.b", Some("maker/model-1")));
+}
+
+/// @capture_names
+#[test]
 fn a_name_is_short_and_holds_nothing_that_acts() {
     for bad in ["x".repeat(201), "a\nb".to_owned(), "a\0".to_owned(), "\u{1b}[31m".to_owned()] {
         let with = |member: &str, id: &str| {
