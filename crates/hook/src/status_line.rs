@@ -28,7 +28,7 @@ pub struct ShownSets {
 pub enum StatusOutcome {
     /// The sets of the session.
     Known(ShownSets),
-    /// There is no session, or the daemon has no answer for it.
+    /// The agent sent no session, or the daemon knows nothing of it.
     Nothing,
     /// No daemon is running: the store has to be read.
     NoDaemon { session: String, locations: Locations, until: Instant },

@@ -195,7 +195,7 @@ fn the_sequence_of_events_goes_on_in_a_new_file() {
     };
     assert_eq!((note(), note()), (1, 2));
     fs::remove_file(home.db()).unwrap();
-    // A number is left for the versions of what the new file has.
+    // One number is reserved for the versions of contexts in the new file.
     assert_eq!((note(), note()), (4, 5));
 }
 
