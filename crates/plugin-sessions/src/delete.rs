@@ -54,7 +54,7 @@ impl Op for DeleteSession {
         name: "delete_session",
         summary: "Delete a session and its records, or count what would be deleted",
         doc: "Deletes its prompts, answers, observations, context, receipts and name for good, as `purge` does. With \
-              `keep_observations` the records stay and can still be searched, but the session is no longer listed. A \
+              `keep_observations` the records stay searchable and the session disappears from the lists. A \
               new event in the session creates it again.",
         access: Access::Write { destructive: true, idempotent: false },
         tiers: BY_PEOPLE,
