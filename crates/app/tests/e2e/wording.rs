@@ -38,8 +38,8 @@ fn a_search_says_how_many_results_there_are_and_whether_there_are_more() {
 #[test]
 fn a_project_name_that_two_projects_share_is_reported() {
     let home = home();
-    for dir in ["one/web", "two/web"] {
-        prompt(&home, dir, dir, &format!("zebra in {dir}"));
+    for (dir, session) in [("one/web", "s-one"), ("two/web", "s-two")] {
+        prompt(&home, dir, session, &format!("zebra in {dir}"));
     }
     let paths = ["one/web", "two/web"].map(|dir| home.path(dir).to_string_lossy().into_owned());
     for args in [&["search", "zebra"][..], &["search", "numbat"], &["briefing"]] {
