@@ -1,0 +1,7 @@
+//! Clusters of experiences, and rules drawn from them.
+
+use contract::Operation;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    Vec::new()
+}
