@@ -205,6 +205,9 @@ pub struct OpInfo {
     pub brief: Option<Brief>,
     /// The text of an MCP result, from the parameters and the whole result; none for the structured content as JSON.
     pub text: Option<McpText>,
+    /// Whether its errors over MCP are `{"error": {"type", "message"}}` (`OpError::to_typed`) instead of the error object
+    /// of JSON-RPC.
+    pub typed_errors: bool,
     /// The HTTP paths that call it, besides JSON-RPC.
     pub rest: &'static [RestRoute],
     pub examples: &'static [Example],
@@ -235,6 +238,7 @@ impl OpInfo {
         cli: CliShape::CALL_ONLY,
         brief: Some(brief::plain),
         text: None,
+        typed_errors: false,
         rest: &[],
         examples: &[],
         large: false,

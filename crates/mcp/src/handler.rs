@@ -22,7 +22,7 @@ use crate::errors::protocol_error;
 use crate::instructions::server_instructions;
 use crate::progress::Progress;
 use crate::subscriptions::Changed;
-use crate::tools::{self, Tools};
+use crate::tools::{self, ErrorText, Tools};
 use crate::{Peer, inert, resources, subscriptions, wording};
 
 /// Methods that the modern revision has removed; there they are unknown, whatever they carry.
@@ -192,7 +192,8 @@ impl ServerHandler for Handler {
                 brief(&asked, result);
             }
         }
-        Ok(tools::result(reply, written)?.into())
+        let errors = info.map(ErrorText::of).unwrap_or_default();
+        Ok(tools::result(reply, written, errors)?.into())
     }
 
     async fn list_resources(
@@ -268,7 +269,10 @@ impl ServerHandler for Handler {
         match arguments {
             // The model wrote these, so the model has to read what is wrong with them.
             Some(arguments) if !arguments.is_object() => {
-                bad_arguments(modern).map(CustomResult::new)
+                let tool = params.as_ref().and_then(|params| params["name"].as_str());
+                let op = tool.and_then(|name| self.runtime.table().find(name));
+                let errors = op.map(|op| ErrorText::of(op.info)).unwrap_or_default();
+                bad_arguments(errors, modern).map(CustomResult::new)
             }
             _ => Err(ErrorData::invalid_params(
                 format!("the parameters of {method} are missing or of the wrong form"),
@@ -298,10 +302,10 @@ fn check_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData
     }
 }
 
-fn bad_arguments(modern: bool) -> Result<Value, ErrorData> {
+fn bad_arguments(errors: ErrorText, modern: bool) -> Result<Value, ErrorData> {
     let error = OpError::invalid("arguments", "the arguments are not an object")
         .hint("Pass the parameters by name, as a JSON object.");
-    let mut result: CallToolResult = tools::result(Err(error), None)?;
+    let mut result: CallToolResult = tools::result(Err(error), None, errors)?;
     if !modern {
         result.result_type = None;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use contract::{Operation, Table};
+use contract::{OpInfo, Operation, Table};
 use model::error::McpForm;
 use model::{OpError, Reply};
 use rmcp::ErrorData;
@@ -44,8 +44,36 @@ fn tool(op: &Operation) -> Result<Tool, OpError> {
     Ok(tool)
 }
 
+/// The form of an operation's error in the text of a tool's result.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum ErrorText {
+    /// The error object of JSON-RPC.
+    #[default]
+    Wire,
+    /// `{"error": {"type", "message"}}`.
+    Typed,
+}
+
+impl ErrorText {
+    /// The form that an operation declares.
+    pub(crate) fn of(info: &OpInfo) -> ErrorText {
+        if info.typed_errors { ErrorText::Typed } else { ErrorText::Wire }
+    }
+
+    fn write(self, error: &OpError) -> String {
+        match self {
+            ErrorText::Wire => error.to_wire().to_string(),
+            ErrorText::Typed => error.to_typed().to_string(),
+        }
+    }
+}
+
 /// An operation's reply as the result of a tool: JSON as structure, and as text the same JSON or the operation's own text.
-pub(crate) fn result(reply: Reply, text: Option<String>) -> Result<CallToolResult, ErrorData> {
+pub(crate) fn result(
+    reply: Reply,
+    text: Option<String>,
+    errors: ErrorText,
+) -> Result<CallToolResult, ErrorData> {
     match reply {
         Ok(value) => {
             let mut result = CallToolResult::structured(value);
@@ -56,7 +84,7 @@ pub(crate) fn result(reply: Reply, text: Option<String>) -> Result<CallToolResul
         }
         // Structured content would have to match the output schema, which an error does not.
         Err(error) if error.code.row().mcp == McpForm::ToolResult => {
-            Ok(CallToolResult::error(vec![ContentBlock::text(error.to_wire().to_string())]))
+            Ok(CallToolResult::error(vec![ContentBlock::text(errors.write(&error))]))
         }
         Err(error) => Err(protocol_error(&error)),
     }

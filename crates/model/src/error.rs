@@ -172,6 +172,11 @@ impl OpError {
         OpError::new(Code::NotFound, message)
     }
 
+    /// Something must happen first. The type, such as `active_ghap_exists`, is `data.type`.
+    pub fn not_ready(kind: &str, message: impl Into<String>) -> Self {
+        OpError::new(Code::NotReady, message).with("type", kind)
+    }
+
     pub fn unavailable(message: impl Into<String>) -> Self {
         OpError::new(Code::Unavailable, message)
     }
@@ -201,6 +206,27 @@ impl OpError {
         }
         data.extend(self.details.clone());
         json!({ "code": self.code.row().rpc, "message": self.message, "data": data })
+    }
+
+    /// The word for the kind of failure in [`OpError::to_typed`]: `data.type` if the error has one.
+    pub fn type_word(&self) -> &str {
+        let by_code = match self.code {
+            Code::Invalid | Code::ScopeInvalid | Code::TooLarge => "validation_error",
+            Code::NotFound => "not_found",
+            Code::SecretRejected => "secret_rejected",
+            _ => "internal_error",
+        };
+        self.details.get("type").and_then(Value::as_str).unwrap_or(by_code)
+    }
+
+    /// The error as tools with typed errors put it into their MCP text: `{"error": {"type", "message"}}`. The message
+    /// includes the hint.
+    pub fn to_typed(&self) -> Value {
+        let message = match &self.hint {
+            Some(hint) => format!("{}. {hint}", self.message),
+            None => self.message.clone(),
+        };
+        json!({ "error": { "type": self.type_word(), "message": message } })
     }
 
     /// Reads an error object of the wire; an unknown number becomes `internal`.
@@ -246,5 +272,24 @@ mod tests {
         let error =
             OpError::invalid("key", "the key is empty").hint("Give a key.").with("max", 200);
         assert_eq!(OpError::from_wire(&error.to_wire()), error);
+    }
+
+    #[test]
+    fn a_typed_error_has_the_type_of_its_code_or_its_own_and_the_hint_in_the_message() {
+        let typed = |error: OpError| {
+            let typed = error.to_typed()["error"].take();
+            let word = |member: &str| typed[member].as_str().unwrap_or_default().to_owned();
+            (word("type"), word("message"))
+        };
+        let of = |code| typed(OpError::new(code, "no")).0;
+        for code in [Code::Invalid, Code::ScopeInvalid, Code::TooLarge] {
+            assert_eq!(of(code), "validation_error");
+        }
+        assert_eq!(of(Code::NotFound), "not_found");
+        assert_eq!(of(Code::SecretRejected), "secret_rejected");
+        assert_eq!(of(Code::NotReady), "internal_error");
+        let active = OpError::not_ready("active_ghap_exists", "one is active").hint("Resolve it.");
+        let expected = ("active_ghap_exists".to_owned(), "one is active. Resolve it.".to_owned());
+        assert_eq!(typed(active), expected);
     }
 }
