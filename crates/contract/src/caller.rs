@@ -5,14 +5,14 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::project::ProjectFacts;
+use model::project::{Project, ProjectFacts};
 use model::{Caller, OpError, Tier};
 use place::{
     FileQuestion, NamedSession, NotCaptured, Place, PlaceSource as _, Places, Question, Wanted,
     are_projects, listed,
 };
 use store::sessions::{self, Seen};
-use store::{Rx, Store, Tx};
+use store::{Rx, Store, Tx, projects};
 
 use crate::config::{Config, ConfigKey, ConfigKind, TextForm};
 
@@ -45,6 +45,11 @@ impl<'a> KnownCaller<'a> {
     /// The place of the caller's directory. The first use reads the disk, so it precedes reads of the store.
     pub fn place(&self) -> &Arc<Place> {
         self.place.get_or_init(|| self.places.at(self.situation.cwd.as_deref()))
+    }
+
+    /// The place of another directory than the caller's.
+    pub(crate) fn place_at(&self, directory: &str) -> Arc<Place> {
+        self.places.at(Some(directory))
     }
 
     /// The user's home directory.
@@ -84,9 +89,19 @@ impl KnownCaller<'_> {
 
     /// A session by its name, for a call that writes to it.
     pub fn session_named(&self, name: String, config: &Config, now: i64) -> CallerSession {
+        self.session_in(name, self.place().facts.clone(), config, now)
+    }
+
+    /// A session by its name, in the project with these facts.
+    pub(crate) fn session_in(
+        &self,
+        name: String,
+        facts: ProjectFacts,
+        config: &Config,
+        now: i64,
+    ) -> CallerSession {
         // Of the agents over MCP only Claude Code names its session.
         let agent = if self.tier == Tier::Agent { "claude-code" } else { "unknown" };
-        let facts = self.place().facts.clone();
         let excluded = listed(config.text(EXCLUDED_PROJECTS.key));
         CallerSession { name, agent, facts, excluded, now }
     }
@@ -112,6 +127,11 @@ impl CallerSession {
     /// Why nothing may be captured there, if so.
     pub fn refused(&self, tx: &Tx<'_>) -> Result<Option<NotCaptured>, OpError> {
         self.named().refused(tx, &self.facts, &self.excluded)
+    }
+
+    /// The project of the call, created if it is new.
+    pub(crate) fn project(&self, tx: &Tx<'_>) -> Result<Project, OpError> {
+        projects::resolve(tx, &self.facts, self.now)
     }
 
     fn named(&self) -> NamedSession<'_> {

@@ -25,6 +25,7 @@ pub mod rest;
 pub mod scheme;
 pub mod slot;
 pub mod table;
+mod target;
 mod tool;
 mod when;
 
@@ -49,4 +50,5 @@ pub use rest::{RestEndpoint, RestMethod, RestName, RestPath, RestRoute, RestTabl
 pub use scheme::Scheme;
 pub use slot::{Form, Slot, SlotInfo, YIELD_ORDER};
 pub use table::Table;
+pub use target::{CallTarget, WriteTarget, not_recorded};
 pub use when::TimeBound;

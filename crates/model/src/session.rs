@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::limits;
 use crate::observation::{DAMAGED_MARK, ObsType};
+use crate::{OpError, limits};
 
 /// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +68,21 @@ impl Session {
             None => format!("{} in {}", self.agent, self.project),
         }
     }
+}
+
+/// Checks the id of a session in this parameter.
+pub fn check_id(param: &str, id: &str) -> Result<(), OpError> {
+    let max = limits::SESSION_ID_BYTES_MAX;
+    let message = match id {
+        "" => "the id of the session is empty".to_owned(),
+        "." | ".." => format!("'{id}' is not the id of a session"),
+        long if long.len() > max => format!("the id of the session has more than {max} bytes"),
+        odd if odd.contains(['/', '\\']) || odd.chars().any(char::is_control) => {
+            "the id of the session has a slash or a control character".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(OpError::invalid(param, message).hint("`rekindle sessions` lists the ids of sessions."))
 }
 
 /// The author of a prompt.

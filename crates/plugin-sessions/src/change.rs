@@ -1,8 +1,7 @@
 //! A change of one set, checked before it is stored. The tool, PATCH and the command line use this one.
 
+use model::OpError;
 use model::context::{self, ContextMode, ContextSets};
-use model::{Code, OpError};
-use place::NotCaptured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text::secrets::{self, Profile};
@@ -70,18 +69,6 @@ impl SetChange {
 pub(crate) fn refuse_secret(param: &str, text: &str) -> Result<(), OpError> {
     let Some(found) = secrets::first(text, Profile::Declared) else { return Ok(()) };
     Err(OpError::secret(param, found.rule).hint("Say where the secret is kept instead."))
-}
-
-/// The error of a write where nothing may be captured.
-pub(crate) fn not_recorded(why: NotCaptured) -> OpError {
-    let (reason, hint) = match why {
-        NotCaptured::Paused => ("capture is paused", "`rekindle pause off` ends the pause."),
-        NotCaptured::Excluded => (
-            "the project is excluded",
-            "The setting observations.exclude_projects lists excluded projects.",
-        ),
-    };
-    OpError::new(Code::NotReady, format!("nothing is recorded here: {reason}")).hint(hint)
 }
 
 /// A warning about the name of a set that is probably a typing error of a known one.

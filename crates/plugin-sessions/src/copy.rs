@@ -3,7 +3,7 @@
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::context::{ContextMode, ContextSets};
-use model::{OpError, limits};
+use model::{OpError, limits, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{context as stored, sessions};
@@ -63,7 +63,7 @@ impl Op for CopyContext {
 
     fn run(&self, cx: &Cx<'_>, params: CopyContextParams) -> Result<CopyContextOutput, OpError> {
         let CopyContextParams { from, session_id } = params;
-        target::check_id_in("from", from.strip_prefix("session://").unwrap_or(&from))?;
+        session::check_id("from", from.strip_prefix("session://").unwrap_or(&from))?;
         let from = cx.store.read(|rx| sessions::find(rx, &from))?;
         let name = target::name(cx, session_id)?;
         if name == from.session_id {

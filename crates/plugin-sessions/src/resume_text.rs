@@ -1,7 +1,7 @@
 //! `resume_text`: the block that a session would get if it were resumed now.
 
 use contract::pretty::pretty;
-use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, not_recorded};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,6 @@ use serde_json::json;
 
 use place::NotCaptured;
 
-use crate::change::not_recorded;
 use crate::target::BY_PEOPLE;
 use crate::{resume, target};
 

@@ -1,7 +1,9 @@
 //! `set_relevant_context`: declares what matters to a session.
 
 use contract::pretty::pretty;
-use contract::{Access, CallerSession, CliShape, Cx, Example, FlagSwitch, Op, OpInfo, Pretty};
+use contract::{
+    Access, CallerSession, CliShape, Cx, Example, FlagSwitch, Op, OpInfo, Pretty, not_recorded,
+};
 use model::OpError;
 use model::context::{ContextMode, ContextSets};
 use model::event::Event;
@@ -11,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{Tx, context as stored, sessions};
 
-use crate::change::{self, Directories, SetChange, not_recorded};
+use crate::change::{self, Directories, SetChange};
 use crate::feed::ListChange;
 use crate::target;
 

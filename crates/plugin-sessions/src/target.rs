@@ -1,8 +1,8 @@
 //! The session that a call is about: the one it names, the caller's own, else the one that was active last.
 
 use contract::{Cx, Tier};
-use model::session::Session;
-use model::{Code, OpError, limits};
+use model::session::{self, Session};
+use model::{Code, OpError};
 use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter};
@@ -12,22 +12,7 @@ pub(crate) const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
 
 /// Checks the id of a session in the parameter `session_id`.
 pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
-    check_id_in("session_id", id)
-}
-
-/// Checks the id of a session in this parameter.
-pub(crate) fn check_id_in(param: &str, id: &str) -> Result<(), OpError> {
-    let max = limits::SESSION_ID_BYTES_MAX;
-    let message = match id {
-        "" => "the id of the session is empty".to_owned(),
-        "." | ".." => format!("'{id}' is not the id of a session"),
-        long if long.len() > max => format!("the id of the session has more than {max} bytes"),
-        odd if odd.contains(['/', '\\']) || odd.chars().any(char::is_control) => {
-            "the id of the session has a slash or a control character".to_owned()
-        }
-        _ => return Ok(()),
-    };
-    Err(OpError::invalid(param, message).hint("`rekindle sessions` lists the ids of sessions."))
+    session::check_id("session_id", id)
 }
 
 /// The id of the session that a call is about. It may be new. A user may give the first characters of a known one.

@@ -1,0 +1,142 @@
+//! The directory and the session of a call that may name both itself (`cwd`, `session_id`).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use model::project::Project;
+use model::session::{self, Session};
+use model::{Code, OpError, Tier};
+use place::{NotCaptured, Place, Question, Wanted};
+use store::{Tx, projects, sessions};
+
+use crate::caller::CallerSession;
+use crate::cx::Cx;
+
+/// The place and the session of a call. Owned, so that it can be moved into the transaction.
+pub struct CallTarget {
+    /// Absent if neither the call, its session nor its caller has a directory.
+    place: Option<Arc<Place>>,
+    /// The session that the call or its caller names, as the store knows it.
+    known: Option<Session>,
+    /// The session's name is empty if the call has none.
+    session: CallerSession,
+}
+
+/// The project and the session that a call writes to.
+pub struct WriteTarget {
+    pub project: Project,
+    /// The session in the store, and the agent's own id of it.
+    pub session: Option<(i64, String)>,
+}
+
+impl CallTarget {
+    /// The directory is the one that the call names, else the one where the session that it names began, else the
+    /// caller's. The session is the one that the call names, else the caller's.
+    pub fn of(
+        cx: &Cx<'_>,
+        session_id: Option<&str>,
+        cwd: Option<&str>,
+    ) -> Result<CallTarget, OpError> {
+        if let Some(cwd) = cwd {
+            check_directory(cwd)?;
+        }
+        let named = session_id.or(cx.caller.session.as_deref());
+        let named = named.map(|id| id.strip_prefix("session://").unwrap_or(id));
+        if let Some(id) = named {
+            session::check_id("session_id", id)?;
+        }
+        let known = named.map(|id| known(cx, id)).transpose()?.flatten();
+        let began = known.as_ref().and_then(|session| session.root.as_deref());
+        let here = cx.caller.situation.cwd.as_deref();
+        let directory = match session_id {
+            Some(_) if known.is_some() => cwd.or(began),
+            _ => cwd.or(here).or(began),
+        };
+        let name = known.as_ref().map(|session| session.session_id.as_str()).or(named);
+        let place = directory.map(|directory| cx.caller.place_at(directory));
+        let facts = place.as_ref().map(|place| place.facts.clone()).unwrap_or_default();
+        let name = name.unwrap_or_default().to_owned();
+        let session = cx.caller.session_in(name, facts, cx.config, cx.now);
+        Ok(CallTarget { place, known, session })
+    }
+
+    /// The projects that the call is about.
+    pub fn projects(&self, wanted: Wanted) -> Question {
+        Question::new(self.place.as_deref(), wanted)
+    }
+
+    /// The session in the store, if the call has one that is known.
+    pub fn session(&self) -> Option<&Session> {
+        self.known.as_ref()
+    }
+
+    /// The agent's own id of the call's session; it may be new.
+    pub fn session_name(&self) -> Option<&str> {
+        Some(self.session.name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// The project and the session to write to, created if they are new. An error if nothing may be recorded there. A
+    /// known session is not touched: a call of this kind is no turn of the agent.
+    pub fn resolve(&self, tx: &Tx<'_>) -> Result<WriteTarget, OpError> {
+        if let Some(why) = self.session.refused(tx)? {
+            return Err(not_recorded(why));
+        }
+        let session = match self.session_name() {
+            Some(name) => Some((self.session_row(tx, name)?, name.to_owned())),
+            None => None,
+        };
+        let own = match (&self.place, &self.known) {
+            (None, Some(session)) => projects::by_id(tx, session.project_id)?,
+            _ => None,
+        };
+        let project = match own {
+            Some(project) => project,
+            None => self.session.project(tx)?,
+        };
+        Ok(WriteTarget { project, session })
+    }
+
+    fn session_row(&self, tx: &Tx<'_>, name: &str) -> Result<i64, OpError> {
+        if let Some(session) = sessions::by_name(tx, name)? {
+            return Ok(session.id);
+        }
+        let created = self.session.resolve(tx)?;
+        let created = created.ok_or_else(|| OpError::internal("the session is gone"))?;
+        sessions::idle(tx, created.id)?;
+        Ok(created.id)
+    }
+}
+
+/// The session with this id. A user may give the first characters of it.
+fn known(cx: &Cx<'_>, id: &str) -> Result<Option<Session>, OpError> {
+    cx.store.read(|rx| match cx.caller.tier {
+        Tier::Person => match sessions::find(rx, id) {
+            Ok(session) => Ok(Some(session)),
+            Err(error) if error.code == Code::NotFound => Ok(None),
+            Err(error) => Err(error),
+        },
+        _ => sessions::by_name(rx, id),
+    })
+}
+
+/// Refuses a directory that is not an absolute path.
+fn check_directory(cwd: &str) -> Result<(), OpError> {
+    if Path::new(cwd).is_absolute() && !cwd.contains('\0') {
+        return Ok(());
+    }
+    Err(OpError::new(Code::ScopeInvalid, "`cwd` is not an absolute path")
+        .with("param", "cwd")
+        .hint("Give the whole path of the directory, from `/` on."))
+}
+
+/// The error of a write where nothing may be captured.
+pub fn not_recorded(why: NotCaptured) -> OpError {
+    let (reason, hint) = match why {
+        NotCaptured::Paused => ("capture is paused", "`rekindle pause off` ends the pause."),
+        NotCaptured::Excluded => (
+            "the project is excluded",
+            "The setting observations.exclude_projects lists excluded projects.",
+        ),
+    };
+    OpError::new(Code::NotReady, format!("nothing is recorded here: {reason}")).hint(hint)
+}
