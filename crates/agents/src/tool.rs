@@ -16,6 +16,7 @@ use model::hook::ToolUse;
 use model::limits;
 use model::observation::ObsType;
 use serde_json::{Map, Value};
+use text::fingerprint::Fingerprint;
 use text::secrets::Redacted;
 
 use crate::guard;
@@ -343,8 +344,14 @@ impl Draft {
             set("is_interrupt", true.into());
         }
         let error = outcome.text();
-        if !error.trim().is_empty() {
-            set("error", excerpt::of(&error, limits::OBSERVED_ERROR_CHARS_MAX).into());
+        if error.trim().is_empty() {
+            return;
+        }
+        set("error", excerpt::of(&error, limits::OBSERVED_ERROR_CHARS_MAX).into());
+        // The stored error of a long output lacks lines by which the same failure is recognised.
+        let is_long = error.chars().nth(limits::OBSERVED_ERROR_CHARS_MAX).is_some();
+        if is_long && let Some(run) = self.metadata.get_mut("run") {
+            run[model::run::FINGERPRINT] = Fingerprint::of(&error).hashes().into();
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Every bound of the system, named once. An error that a bound causes quotes its number.
 
+mod connect;
+mod failures;
 mod sessions;
 
 use std::time::Duration;
 
+pub use connect::*;
+pub use failures::*;
 pub use sessions::*;
 
 /// A time limit, ten times as long in a build without optimisation: tests expect complete results on a machine that
@@ -769,30 +773,3 @@ pub const EVAL_BATCH_DOCUMENTS: usize = 4_000;
 pub const EVAL_BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Bootstrap resamples of the questions for a confidence interval.
 pub const EVAL_RESAMPLES: usize = 1_000;
-
-// Connecting agents.
-
-/// Bytes of an agent's configuration file; a larger one is not edited.
-pub const AGENT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// Files and directories of an agent that are checked to find out when it was last active.
-pub const TRACES_MAX: usize = 50_000;
-/// Directory depth of that check.
-pub const TRACES_DEPTH_MAX: usize = 8;
-/// `doctor` reports missing events if an agent was active this much later than its last event.
-pub const CAPTURE_LAG: Duration = Duration::from_secs(600);
-/// Latest events that are read to determine when each hook last fired.
-pub const HOOK_EVENTS_LOOKED_AT: usize = 50_000;
-/// How long a program may take to report its build.
-pub const PROGRAM_ANSWER: Duration = Duration::from_secs(3);
-/// Projects with several roots that `doctor` lists.
-pub const DOCTOR_PROJECTS_SHOWN: usize = 20;
-/// Newest records that `doctor` checks with the secret guard.
-pub const SECRETS_SAMPLE: usize = 1_000;
-/// Free disk space, in bytes, below which `doctor` warns.
-pub const DISK_LOW_BYTES: u64 = 500 * 1024 * 1024;
-/// Free disk space, in bytes, below which capture is about to fail.
-pub const DISK_FULL_BYTES: u64 = 20 * 1024 * 1024;
-/// How far a stored time may be ahead of the clock before `doctor` warns.
-pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
-/// How long an installation waits for another one to finish.
-pub const INSTALL_PATIENCE: Duration = Duration::from_secs(10);

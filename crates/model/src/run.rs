@@ -4,9 +4,14 @@ mod coverage;
 
 use serde_json::Value;
 
+use text::fingerprint::Fingerprint;
+
 use crate::limits;
 use crate::observation::Observation;
-pub use coverage::covers;
+pub use coverage::{covers, is_apart};
+
+/// The member of `metadata.run` with the fingerprint of a failure whose output was too long to be stored whole.
+pub const FINGERPRINT: &str = "fingerprint";
 
 /// Identifies a test or build: a later run with an equal key replaces an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +66,15 @@ pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&
 /// `passed`, `failed` or `unknown`.
 pub fn result(seen: &Observation) -> Option<&str> {
     seen.metadata.as_ref()?.get("run")?.get("result")?.as_str()
+}
+
+/// The fingerprint of the failure that this metadata of a run describes.
+pub fn fingerprint(metadata: &Value) -> Fingerprint {
+    let hash = |value: &Value| value.as_u64().and_then(|hash| u32::try_from(hash).ok());
+    match metadata["run"][FINGERPRINT].as_array() {
+        Some(hashes) => Fingerprint::from_hashes(hashes.iter().filter_map(hash)),
+        None => metadata["error"].as_str().map(Fingerprint::of).unwrap_or_default(),
+    }
 }
 
 /// The text of a red run: its command, its directory, and the test that failed or the first error.

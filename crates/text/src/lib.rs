@@ -10,6 +10,7 @@ mod clauses;
 mod decision;
 pub mod decisions;
 mod escapes;
+pub mod fingerprint;
 mod gist;
 mod lexicon;
 mod neutral;

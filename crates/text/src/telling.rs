@@ -102,24 +102,32 @@ pub fn is_telling(line: &str) -> bool {
     named && word.len() < line.len() && !word.contains(' ')
 }
 
+/// Whether a line reports a failure without its cause.
+pub(crate) fn is_report(line: &str) -> bool {
+    REPORTS.iter().any(|report| line.starts_with(report))
+}
+
+/// Whether a line names a failed test.
+pub(crate) fn names_test(line: &str) -> bool {
+    let begins = FAILED_TESTS.iter().any(|start| line.starts_with(start));
+    (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES)) && !is_report(line)
+}
+
+/// Whether a line is an exit code, a rule or the progress of a test runner.
+pub(crate) fn says_nothing(line: &str) -> bool {
+    let is_rule = line.chars().all(|c| matches!(c, '=' | '-' | '_' | '*' | '.' | ' '));
+    // `F.E`: the progress of unittest and pytest.
+    let is_progress = line.chars().all(|c| ".FEsxXu".contains(c));
+    line.starts_with("Exit code ") || line == "…" || is_rule || is_progress
+}
+
 /// The one line of an error's output that says most: the first that names a failed test, else the first
 /// that names an error, else the first line that is not the exit code.
 pub fn finding(error: &str) -> &str {
     let lines = || error.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_report = |line: &str| REPORTS.iter().any(|report| line.starts_with(report));
-    let names_test = |line: &&str| {
-        let begins = FAILED_TESTS.iter().any(|start| line.starts_with(start));
-        (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES)) && !is_report(line)
-    };
-    let test = lines().find(names_test);
+    let test = lines().find(|line| names_test(line));
     let cause = || lines().find(|line| is_telling(line) && !is_report(line));
     let report = || lines().find(|line| is_telling(line));
-    let says_nothing = |line: &str| {
-        let is_rule = line.chars().all(|c| matches!(c, '=' | '-' | '_' | '*' | '.' | ' '));
-        // `F.E`: the progress of unittest and pytest.
-        let is_progress = line.chars().all(|c| ".FEsxXu".contains(c));
-        line.starts_with("Exit code ") || line == "…" || is_rule || is_progress
-    };
     let any = || lines().find(|line| !says_nothing(line));
     test.or_else(cause).or_else(report).or_else(any).unwrap_or_default()
 }

@@ -4,6 +4,7 @@
 
 mod answers;
 mod documented;
+mod fingerprints;
 mod hostile;
 mod members;
 mod plain_failures;

@@ -59,6 +59,19 @@ pub fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     wider.iter().all(|around| narrower.iter().any(|part| is_around(around, part)))
 }
 
+/// Whether two runs of a program select different tests or packages: both name some, and no name of one is a part of
+/// a name of the other. Options do not count, so a run with another option may be the fix of a failed one.
+pub fn is_apart(program: &str, subcommand: &str, a: &str, b: &str) -> bool {
+    let names = |line: &str| -> Vec<String> {
+        let mut names = selected(program, line).unwrap_or_default();
+        names.retain(|name| name != subcommand && !name.starts_with('-') && !name.contains('='));
+        names
+    };
+    let (a, b) = (names(a), names(b));
+    let meets = |one: &String| b.iter().any(|other| contains(one, other) || contains(other, one));
+    !a.is_empty() && !b.is_empty() && !a.iter().any(meets)
+}
+
 /// Options that say where a run works and not what it selects. They take the next word.
 const WHERE: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory", "--manifest-path"];
 /// Programs that run the scripts of a package: `npm run test` is `npm test`.
@@ -117,6 +130,22 @@ fn is_module_around(around: &str, part: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_are_apart_if_they_name_different_tests_only() {
+        for (program, subcommand, a, b, expected) in [
+            ("pytest", "", "pytest tests/a.py", "pytest tests/b.py", true),
+            ("pytest", "", "pytest tests/a.py", "pytest tests/a.py::test_x", false),
+            ("pytest", "", "pytest", "pytest tests/b.py", false),
+            ("pytest", "", "pytest -x", "pytest --lf tests/b.py", false),
+            ("cargo", "test", "cargo test -p web", "cargo test -p api", true),
+            ("cargo", "test", "cargo test", "cargo test --features tls", false),
+            ("make", "", "make CC=gcc", "make CC=clang", false),
+        ] {
+            assert_eq!(is_apart(program, subcommand, a, b), expected, "{a} | {b}");
+            assert_eq!(is_apart(program, subcommand, b, a), expected, "{b} | {a}");
+        }
+    }
 
     #[test]
     fn a_run_covers_another_if_it_selects_the_same_or_more() {

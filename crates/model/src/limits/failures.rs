@@ -1,0 +1,22 @@
+//! Bounds of failures and their fixes.
+
+/// Open failures of a kind of run that one passing run may fix; older ones stay open.
+pub const OPEN_FAILURES_MAX: usize = 64;
+/// Failures with a line in common that are compared with a new one; older ones are not recognised.
+pub const ALIKE_FAILURES_MAX: usize = 64;
+/// Occurrences of a failure that are counted.
+pub const OCCURRENCES_MAX: usize = 1_000;
+/// Records between a failure and its fix that are read, the last ones.
+pub const BETWEEN_MAX: usize = 200;
+/// Files and commands between a failure and its fix that are named; the others are counted.
+pub const BETWEEN_SHOWN: usize = 5;
+/// Characters of a command in the text about a fix.
+pub const FIX_COMMAND_CHARS: usize = 120;
+/// Characters of a fix that a session gets: 150 tokens.
+pub const FIX_CHARS_MAX: usize = 600;
+/// Failures that `fixes` lists without a limit.
+pub const FIXES_DEFAULT: usize = 10;
+/// Failures that `fixes` lists at most.
+pub const FIXES_MAX: usize = 100;
+/// Characters of the error that `find_fix` compares; a longer one is refused.
+pub const FIX_ERROR_CHARS_MAX: usize = 1_000_000;
