@@ -10,6 +10,7 @@ use crate::event::HookRecord;
 use crate::limits;
 use crate::observation::ObsType;
 use crate::project::ProjectFacts;
+use crate::session;
 use crate::wire::CallId;
 
 /// Titles of the briefing that a session gets when it starts, under our own name and under `nmem`. A prompt or an
@@ -190,8 +191,7 @@ impl HookEvent {
                 return Err(OpError::invalid(param, message).with("max", max));
             }
         }
-        // Such an id could not be addressed in a path.
-        if matches!(&self.session[..], "." | "..") || self.session.contains(['/', '\\']) {
+        if !session::is_addressable(&self.session) {
             return Err(OpError::invalid("session_id", "session_id has a slash, or dots alone"));
         }
         Ok(())

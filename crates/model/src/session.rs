@@ -70,6 +70,11 @@ impl Session {
     }
 }
 
+/// Whether an id can be a part of a path: `session://ID`, `/api/sessions/ID`.
+pub(crate) fn is_addressable(id: &str) -> bool {
+    !matches!(id, "" | "." | "..") && !id.contains(['/', '\\'])
+}
+
 /// Checks the id of a session in this parameter.
 pub fn check_id(param: &str, id: &str) -> Result<(), OpError> {
     let max = limits::SESSION_ID_BYTES_MAX;
@@ -77,7 +82,7 @@ pub fn check_id(param: &str, id: &str) -> Result<(), OpError> {
         "" => "the id of the session is empty".to_owned(),
         "." | ".." => format!("'{id}' is not the id of a session"),
         long if long.len() > max => format!("the id of the session has more than {max} bytes"),
-        odd if odd.contains(['/', '\\']) || odd.chars().any(char::is_control) => {
+        odd if !is_addressable(odd) || odd.chars().any(char::is_control) => {
             "the id of the session has a slash or a control character".to_owned()
         }
         _ => return Ok(()),

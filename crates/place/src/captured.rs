@@ -109,10 +109,20 @@ impl NamedSession<'_> {
         facts: &ProjectFacts,
         exclude_projects: &[String],
     ) -> Result<Option<NotCaptured>, OpError> {
-        if exclude::names(exclude_projects, facts) {
+        if exclude::names(exclude_projects, facts) || self.began_in(tx, exclude_projects)? {
             return Ok(Some(NotCaptured::Excluded));
         }
         Ok(self.is_paused(tx, facts)?.then_some(NotCaptured::Paused))
+    }
+
+    /// Whether the session began in one of these excluded projects. A call can name it from another directory.
+    fn began_in(self, tx: &Tx<'_>, exclude_projects: &[String]) -> Result<bool, OpError> {
+        if exclude_projects.is_empty() {
+            return Ok(false);
+        }
+        let Some(begun) = sessions::project_of(tx, self.name)? else { return Ok(false) };
+        let begun = projects::by_id(tx, begun)?;
+        Ok(begun.is_some_and(|project| exclude::names_stored(exclude_projects, &project)))
     }
 
     /// Whether capture is paused in this project, or in the one where the session began, whose record it would be.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use model::hook::{Happening, HookEvent, Stood, ToolUse};
-use model::project::{Pauses, ProjectFacts};
+use model::project::{Pauses, Project, ProjectFacts};
 use pattern::glob::Glob;
 
 use crate::checkout;
@@ -55,7 +55,15 @@ pub fn are_projects(text: &str) -> bool {
 
 /// Whether the user excludes this project.
 pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {
-    let names = [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()];
+    names_any(exclude, [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()])
+}
+
+/// Whether the user excludes this project of the store.
+pub(crate) fn names_stored(exclude: &[String], project: &Project) -> bool {
+    names_any(exclude, [Some(&project.name), project.root.as_ref(), Some(&project.key)])
+}
+
+fn names_any(exclude: &[String], names: [Option<&String>; 3]) -> bool {
     exclude.iter().any(|text| {
         let glob = Glob::hint(text).ok();
         let fits =

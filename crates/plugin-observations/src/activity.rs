@@ -102,6 +102,9 @@ pub(crate) struct ActivityOutput {
 
 impl ActivityParams {
     fn query(&self, rx: &Rx<'_>, scope: &Scope) -> Result<ActivityQuery, OpError> {
+        if self.after_id.is_some_and(|id| id < 0) {
+            return Err(OpError::invalid("after_id", "`after_id` is negative"));
+        }
         if let Some(kind) = self.obs_type {
             check_type(rx, "obs_type", kind)?;
         }
@@ -214,6 +217,7 @@ impl ActivityFeed {
 
     fn query(params: &FeedParams, rx: &Rx<'_>) -> Result<ActivityQuery, OpError> {
         let mut params = ActivityFeed::params(params)?;
+        params.session_id.iter().try_for_each(|id| model::session::check_id("session_id", id))?;
         let scope = Question::new(None, params.project.clone()).scope(rx)?;
         // A session may be subscribed to before it exists: no record has its number yet.
         let session =

@@ -1,6 +1,7 @@
 //! `observe_session`: marks a session as seen. A turn that ends marks it idle, the next prompt marks it as seen.
 
-use contract::{Access, Cx, Example, Op, OpInfo, RestMethod, RestRoute};
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute};
 use model::OpError;
 use model::hook::{Ends, Happening};
 use place::Captured;
@@ -39,6 +40,12 @@ impl Op for ObserveSession {
         doc: "A session whose turn ended since it was last seen is unobserved.",
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "sessions",
+        cli: CliShape {
+            path: &["sessions", "observe"],
+            positional: &["session_id"],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
         rest: &[RestRoute::new(RestMethod::Post, "/api/sessions/{session_id}/observe")],
         examples: &[Example {
             title: "All sessions",
@@ -77,6 +84,22 @@ impl Op for ObserveSession {
             let unobserved_count = session_details::count_unobserved(tx)?;
             Ok(ObserveSessionOutput { success: true, was_unobserved, unobserved_count })
         })
+    }
+}
+
+impl Pretty for ObserveSession {
+    fn pretty(params: &ObserveSessionParams, output: &ObserveSessionOutput, _: usize) -> String {
+        let left = match output.unobserved_count {
+            0 => "no session is unobserved".to_owned(),
+            1 => "1 session is unobserved".to_owned(),
+            count => format!("{count} sessions are unobserved"),
+        };
+        match (output.was_unobserved, params.session_id.as_str()) {
+            (true, ALL) => format!("✔ marked all sessions as seen; {left}"),
+            (true, _) => format!("✔ marked as seen; {left}"),
+            (false, ALL) => "all sessions were seen already".to_owned(),
+            (false, _) => format!("it was seen already; {left}"),
+        }
     }
 }
 

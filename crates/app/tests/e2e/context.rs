@@ -340,6 +340,11 @@ fn a_program_reads_names_and_observes_a_session_at_its_path() {
         (&json!(false), &json!("go on with the cart"))
     );
     assert_eq!(http.get("/api/sessions/none").status, 404);
+    home.run_with(&["hook", "Stop"], stop.to_string().as_bytes()).ok();
+    let said = home.run(&["sessions", "observe", SESSION]).ok();
+    assert_eq!(said, "✔ marked as seen; no session is unobserved\n");
+    assert_eq!(http.get(&path).json()["meta"]["isUnobserved"], false);
+    assert_eq!(home.run(&["sessions", "observe", "*"]).ok(), "all sessions were seen already\n");
 }
 
 /// Runs `statusline` for a session. Returns its line.

@@ -106,6 +106,10 @@ fn nothing_is_declared_or_given_back_in_a_paused_or_an_excluded_project() {
     let refused = testkit::home::finish(command, b"");
     assert_eq!(refused.code, 1, "{}", refused.stdout);
     assert!(refused.stderr.contains("excluded"), "{}", refused.stderr);
+    // Its session cannot be written from another directory either.
+    let refused = home.run(&["context", "set", "notes", "later", "--session", SESSION]);
+    assert_eq!(refused.code, 1, "{}", refused.stdout);
+    assert!(refused.stderr.contains("excluded"), "{}", refused.stderr);
 }
 
 /// @context_full_disk

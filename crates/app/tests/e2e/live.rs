@@ -493,9 +493,15 @@ fn new_activity_is_reported_in_groups_with_its_true_number() {
     let gap = back.receive().expect("a frame")["params"].clone();
     // The failure and its session have the last two ids.
     assert_eq!((&gap["count"], texts(&gap).len()), (&json!(58), 50));
-    for wrong in
-        [json!({ "limit": 1 }), json!({ "obs_type": "x" }), json!({ "failed": 1 }), json!([])]
-    {
+    let wrong = [
+        json!({ "limit": 1 }),
+        json!({ "obs_type": "x" }),
+        json!({ "failed": 1 }),
+        json!({ "session_id": ".." }),
+        json!({ "after_id": -1 }),
+        json!([]),
+    ];
+    for wrong in wrong {
         let refused = back.rpc("activity/subscribe", &wrong).unwrap_err();
         assert!(refused.to_string().contains("E_INVALID"), "{wrong}: {refused}");
     }

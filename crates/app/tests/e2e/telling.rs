@@ -209,6 +209,35 @@ fn a_briefing_has_the_answer_the_commit_and_the_red_test_of_the_last_session() {
     }
 }
 
+/// @briefing_asked_back
+#[test]
+fn a_question_that_ends_the_last_answer_is_open_until_the_work_goes_on() {
+    let home = home();
+    let _daemon = home.daemon();
+    let at = |name: &str, session: &str, members: Value| {
+        told(&event(&home, "work/app", name, session, members))
+    };
+    let prompt = json!({ "prompt": "Why are the totals of the cart off by a cent?" });
+    let answer = "Each line was rounded on its own. I changed `total` to round once. \
+                  The tax is computed the same way. Do you want me to change tax.rs too?";
+    let asked = "the agent asked: \"Do you want me to change tax.rs too?\"";
+    at("UserPromptSubmit", "s-1", prompt);
+    at("Stop", "s-1", json!({ "last_assistant_message": answer }));
+    let own = at("SessionStart", "s-1", json!({ "source": "compact" })).unwrap();
+    assert_eq!(own.matches(asked).count(), 1, "{own}");
+    let next = at("SessionStart", "s-2", json!({ "source": "startup" })).unwrap();
+    let open = next.split("## ").find(|section| section.starts_with("Open")).unwrap();
+    assert!(open.contains(asked), "{next}");
+    at("UserPromptSubmit", "s-1", json!({ "prompt": "yes, change the tax too" }));
+    at(
+        "Stop",
+        "s-1",
+        json!({ "last_assistant_message": "The tax is rounded once too. All good?" }),
+    );
+    let later = at("SessionStart", "s-3", json!({ "source": "startup" })).unwrap();
+    assert!(!later.contains("the agent asked"), "{later}");
+}
+
 /// @briefing_linked_directory
 #[test]
 fn a_briefing_in_a_linked_directory_names_its_files_with_and_without_a_daemon() {

@@ -7,7 +7,7 @@ use model::{OpError, limits, run};
 use store::{open_ends, sessions};
 
 use super::reader::{BriefingReader, MINUTE_MS};
-use super::sections::{BriefingRow, SectionWriter, commit};
+use super::sections::{ASKED_BACK, BriefingRow, SectionWriter, commit};
 use super::work::RecentWork;
 use super::{learned, topic};
 use crate::same_run::{self, ProgramKey};
@@ -185,11 +185,9 @@ impl HandoffWriter<'_> {
         }
         let last = self.writer.work.answers.first().cloned();
         if let Some(last) = last.filter(|_| ends.prompt.is_none())
-            && let Some(question) = text::last_question(&last.content)
+            && let Some(text) = self.writer.asked_back(&last)
         {
-            let question = text::line_of_words(question, limits::BRIEFING_TEXT_CHARS);
-            let text = format!("the agent asked: {}", self.writer.quote(&question));
-            self.add(Slot::HandoffOpen, (last.id, last.at_ms), "the last answer asks it", text);
+            self.add(Slot::HandoffOpen, (last.id, last.at_ms), ASKED_BACK, text);
         }
         for seen in ends.red.iter().take(limits::RED_RUNS_TOLD) {
             let text = format!("red: {}", run::told(seen));

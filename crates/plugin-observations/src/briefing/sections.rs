@@ -18,6 +18,9 @@ use place::Scope;
 /// Separates the changed lines of an edit.
 const LINE_BREAK: &str = " ⏎ ";
 
+/// Why the question of an agent is shown.
+pub(super) const ASKED_BACK: &str = "the last answer asks it";
+
 /// One row before it has its place in a section.
 pub(super) struct BriefingRow {
     pub(super) id: i64,
@@ -153,8 +156,8 @@ impl SectionWriter<'_> {
         Ok(())
     }
 
-    /// The session's own work, after its context was compacted or cleared: its last prompt, red runs, answers
-    /// and files, in this order.
+    /// The session's own work, after its context was compacted or cleared: its last prompt, red runs, the agent's
+    /// question, answers and files, in this order.
     fn this_session(&mut self) -> Result<(), OpError> {
         let Some(own) = self.work.own.clone() else { return Ok(()) };
         let mut rows: Vec<(i64, i64, &'static str, String)> = Vec::new();
@@ -183,6 +186,12 @@ impl SectionWriter<'_> {
             rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
         }
         let answers: Vec<Observation> = self.work.answers.iter().filter(is_own).cloned().collect();
+        if let Some(last) = answers.first()
+            && open_ends::unanswered(self.brief.rx, &own)?.is_none()
+            && let Some(text) = self.asked_back(last)
+        {
+            rows.push((last.id, last.at_ms, ASKED_BACK, text));
+        }
         let mut told = 0;
         for seen in &answers {
             let gist = text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS);
@@ -212,18 +221,43 @@ impl SectionWriter<'_> {
         Ok(())
     }
 
-    /// Open work: the unanswered prompt, red runs, uncommitted files.
+    fn last_answer(&self, session: &str) -> Option<Observation> {
+        self.work.answers.iter().find(|seen| seen.session_id == session).cloned()
+    }
+
+    /// The question at the end of an answer, if it says what it is about and no row quotes it yet.
+    pub(super) fn asked_back(&mut self, answer: &Observation) -> Option<String> {
+        let question = text::last_question(&answer.content)?;
+        let question = text::line_of_words(question, limits::BRIEFING_TEXT_CHARS);
+        let tells = topic::asks_something(&question) && !self.is_quoted(&question);
+        tells.then(|| format!("the agent asked: {}", self.quote(&question)))
+    }
+
+    /// Open work: the unanswered prompt, the agent's question, red runs, uncommitted files.
     fn open(&mut self) -> Result<(), OpError> {
         let briefed = self.briefed();
         let is_briefed = |session: &str| briefed.as_deref() == Some(session);
         let last = self.work.sessions.first().cloned();
         // A later prompt in the briefed session means that the work went on there.
-        let went_on = |at: i64| {
-            let prompts = &self.work.prompts;
-            prompts.iter().any(|prompt| is_briefed(&prompt.session_id) && prompt.at > at)
+        let own = self.work.prompts.iter().filter(|prompt| is_briefed(&prompt.session_id));
+        let own_prompt_at = own.map(|prompt| prompt.at).max();
+        let went_on = |at: i64| own_prompt_at.is_some_and(|own| own > at);
+        let unanswered = match &last {
+            Some(last) => open_ends::unanswered(self.brief.rx, last)?,
+            None => None,
         };
         if let Some(last) = &last
-            && let Some(prompt) = open_ends::unanswered(self.brief.rx, last)?
+            && unanswered.is_none()
+            && let Some(answer) = self.last_answer(&last.session_id)
+            && !went_on(answer.at_ms)
+            && let Some(text) = self.asked_back(&answer)
+        {
+            let (id, at) = (answer.id, answer.at_ms);
+            let reason = ASKED_BACK;
+            self.add(Slot::Open, BriefingRow { id, at, score: 1.0, reason, text, pinned: false });
+        }
+        if let Some(last) = &last
+            && let Some(prompt) = unanswered
             && !went_on(prompt.at)
             && (self.brief.answers || last.state == SessionState::Active)
         {

@@ -19,6 +19,47 @@ const REFERS_WORDS_MAX: usize = 6;
 /// Words that say something, in a prompt that begins a subject.
 const SUBJECT_WORDS_MIN: usize = 2;
 
+/// Words of an agent's offer that name nothing: "What would you like to work on next?"
+const OFFERS: &[&str] = &[
+    "ahead",
+    "anything",
+    "assist",
+    "begin",
+    "continue",
+    "else",
+    "fine",
+    "further",
+    "good",
+    "happy",
+    "help",
+    "know",
+    "let",
+    "like",
+    "look",
+    "looks",
+    "make",
+    "makes",
+    "need",
+    "next",
+    "okay",
+    "please",
+    "prefer",
+    "proceed",
+    "questions",
+    "ready",
+    "right",
+    "sense",
+    "shall",
+    "something",
+    "sound",
+    "sounds",
+    "start",
+    "think",
+    "today",
+    "want",
+    "work",
+];
+
 /// A prompt that begins a subject, and how its answer begins; empty if there is none.
 pub(super) struct SessionTopic {
     /// The id of the prompt.
@@ -93,6 +134,11 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
 /// Whether a text has a subject at all.
 pub(super) fn has_subject(text: &str) -> bool {
     telling_words(text).next().is_some()
+}
+
+/// Whether a question of an agent is about something, and no mere offer to go on.
+pub(super) fn asks_something(question: &str) -> bool {
+    telling_words(question).any(|word| !OFFERS.contains(&word.as_str()))
 }
 
 fn telling_words(text: &str) -> impl Iterator<Item = String> {
