@@ -3,6 +3,7 @@
 //! Ratios and instruction counts hold on a busy machine; bare times are only shown.
 
 mod before;
+mod clusters;
 mod connected;
 mod dispatch;
 mod figures;
@@ -126,6 +127,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.extend(observations::rows(project, &programs, amount, large)?);
     rows.extend(search::rows(project, &programs, amount, large)?);
     rows.extend(of_sessions(project, &programs, amount, large)?);
+    rows.push(clusters::row(&programs.bench)?);
     rows.push(before::reading_hits(project, binary)?);
     rows.extend(connected::rows(project, &programs, amount)?);
     Ok(rows)

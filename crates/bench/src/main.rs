@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bare_http;
+mod clusters;
 mod dispatch;
 mod observations;
 mod sessions;
@@ -23,6 +24,7 @@ usage: rekindle-bench WHAT COUNT
   http BYTES       answer every request with this many bytes of JSON; prints the port
   dispatch CALLS   hints in dispatch, beside a plain map behind the same dispatch
   sessions CALLS   the first page of sessions, among 10,000 and among 100
+  clusters COUNT   clustering of so many experiences, beside their cosines in a plain loop
   make COUNT       make up a store of about so many observations in an empty home
   read CALLS       reads over such a store, beside bare SQL
   search CALLS     searches over such a store, beside the bare index and a bare scan of the vectors
@@ -57,6 +59,7 @@ fn run(what: &str, count: usize) -> Option<Result<Value, OpError>> {
         "http" => bare_http::run(count).map(|()| Value::Null),
         "dispatch" => dispatch::figures(count).map(Value::Object),
         "sessions" => sessions::figures(count).map(Value::Object),
+        "clusters" => clusters::figures(count).map(Value::Object),
         "make" => observations::make::make(count),
         "read" => observations::read::read(count),
         "search" => observations::search::search(count),
