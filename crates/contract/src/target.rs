@@ -132,7 +132,11 @@ fn check_directory(cwd: &str) -> Result<(), OpError> {
 /// The error of a write where nothing may be captured.
 pub fn not_recorded(why: NotCaptured) -> OpError {
     let (reason, hint) = match why {
-        NotCaptured::Paused => ("capture is paused", "`rekindle pause off` ends the pause."),
+        NotCaptured::Paused => (
+            "capture is paused",
+            "`rekindle status` shows the pause. `rekindle pause off` ends one that holds everywhere, \
+             `rekindle pause off --project NAME` that of a project.",
+        ),
         NotCaptured::Excluded => (
             "the project is excluded",
             "The setting observations.exclude_projects lists excluded projects.",

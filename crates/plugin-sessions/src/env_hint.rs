@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::session_details;
 
+use crate::feed::note_env_hint;
 use crate::set::ContextWrite;
 use crate::target::{self, BY_PEOPLE};
 use crate::update::checked_hint;
@@ -67,6 +68,7 @@ impl Op for SetEnvHint {
             let mut details = session_details::of_session(tx, session.id)?;
             details.env_hint = Some(env_hint.clone()).filter(|hint| !hint.is_empty());
             session_details::put(tx, session.id, &details)?;
+            note_env_hint(tx, &session.session_id)?;
             Ok(SetEnvHintOutput { session_id: session.session_id, env_hint: env_hint.clone() })
         })
     }

@@ -38,7 +38,8 @@ impl Feed for SessionFeed {
         let sets = context::of_session(rx, session)?;
         let version = context::version(rx, session)?;
         let data = json!({ "reason": "load", "context": sets });
-        Ok((!sets.is_empty()).then(|| frame(name, version, data)))
+        // A client that comes back may still show sets that were cleared.
+        Ok((version > 0).then(|| frame(name, version, data)))
     }
 
     fn message(&self, event: &Published) -> Value {
@@ -52,6 +53,14 @@ impl Feed for SessionFeed {
 
 /// Changes to the list of sessions.
 pub(crate) struct SessionListFeed;
+
+/// The kind of the event about another environment hint of a session, which is its subject. Clients read the hint.
+const HINT_CHANGED: &str = "session/env_hint";
+
+/// Notes that the environment hint of a session changed: its entry shows it.
+pub(crate) fn note_env_hint(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
+    tx.note(Event::new(HINT_CHANGED, format!("session://{session}"))).map(drop)
+}
 
 /// The kind of the events about the list. Their subject is a session.
 const LIST_CHANGED: &str = "session/list_changed";

@@ -1,9 +1,11 @@
-//! A new session that begins with the sets of an earlier one: a fork always, any other if the setting says so.
+//! A new session that begins with the sets of an earlier one: a fork, and one that goes on after `/clear`, always; any
+//! other if the setting says so.
 
 use contract::{Config, ConfigKey, ConfigKind};
 use model::OpError;
 use model::hook::{Happening, Source};
 use place::Captured;
+use store::session_details::{self, SessionDetails};
 use store::{Tx, context, sessions};
 
 use crate::set::publish;
@@ -16,21 +18,39 @@ pub(crate) const CONFIG: &[ConfigKey] = &[ConfigKey {
     kind: ConfigKind::Boolean,
     default: "false",
     env: &["REKINDLE_CONTEXT_CARRY_OVER"],
-    doc: "Whether a new session of a project begins with the context sets of the last one. A fork always does.",
+    doc: "Whether a new session of a project begins with the context sets of the last one. A fork always does, and so does a session after `/clear`.",
 }];
 
 /// The author of inherited items.
 const ADDED_BY: &str = "inherited";
 
-/// Copies the sets of the project's last session to one that begins.
+/// How long after the end of a session a cleared one still continues it, in milliseconds.
+const CLEARED_MS: i64 = 60_000;
+
+/// Copies the sets of an earlier session to one that begins.
 pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Result<(), OpError> {
     let Happening::SessionStarted(source) = &seen.event.what else { return Ok(()) };
-    if !seen.session.new || !(*source == Source::Fork || config.boolean(CARRY_OVER)) {
+    if !seen.session.new {
         return Ok(());
     }
     let (id, project) = (seen.session.id, seen.session.project);
-    let Some(parent) = sessions::latest_before(tx, project, id)? else { return Ok(()) };
+    let parent = match source {
+        Source::Fork => sessions::latest_before(tx, project, id)?,
+        _ if config.boolean(CARRY_OVER) => sessions::latest_before(tx, project, id)?,
+        // Claude Code and Codex end the session at `/clear` and go on under a new id.
+        Source::Clear => {
+            let since = seen.event.at.saturating_sub(CLEARED_MS);
+            sessions::ended_before(tx, (project, &seen.event.agent), id, since)?
+        }
+        _ => None,
+    };
+    let Some(parent) = parent else { return Ok(()) };
     let sets = context::of_session(tx, parent)?;
+    if *source == Source::Clear {
+        let hint = session_details::of_session(tx, parent)?.env_hint;
+        let details = session_details::of_session(tx, id)?;
+        session_details::put(tx, id, &SessionDetails { env_hint: hint, ..details })?;
+    }
     if sets.is_empty() {
         return Ok(());
     }

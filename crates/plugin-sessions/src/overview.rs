@@ -85,7 +85,7 @@ impl OverviewRow {
     fn read(rx: &Rx<'_>, row: SessionRow) -> Result<OverviewRow, OpError> {
         let (cwd, summary) = (row.cwd().map(str::to_owned), row.intent().map(str::to_owned));
         let current_intent = row.last_prompt(rx)?;
-        let SessionRow { session, details, start } = row;
+        let SessionRow { session, details, start, .. } = row;
         Ok(OverviewRow {
             session_id: session.session_id,
             cwd,

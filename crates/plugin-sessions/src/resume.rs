@@ -86,9 +86,25 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     if source == Source::Resume {
         return Ok(vec![row(Slot::Resume, 0, block((directory, hint.as_deref()), &sets, exists))]);
     }
-    let hint = hint.map(|hint| vec![env_hint(&hint)]);
-    let sections = hint.into_iter().chain(sections(&sets, exists)).enumerate();
+    let sections = recovered(hint.as_deref(), &sets, exists).into_iter().enumerate();
     Ok(sections.map(|(place, lines)| row(Slot::WorkingContext, place, lines)).collect())
+}
+
+/// The rows of the section *Working context*, within the limits of all agents.
+fn recovered(
+    hint: Option<&str>,
+    sets: &ContextSets,
+    exists: impl Fn(&str) -> bool,
+) -> Vec<Vec<String>> {
+    fitting(sets, |kept, left_out| {
+        let hint = hint.map(|hint| vec![env_hint(hint)]);
+        let more = left_out_line(left_out).map(|line| vec![line]);
+        let rows: Vec<Vec<String>> =
+            hint.into_iter().chain(sections(kept, &exists)).chain(more).collect();
+        // Each line has a mark or is indented.
+        let chars = rows.iter().flatten().map(|line| line.chars().count() + 3).sum();
+        (rows, chars)
+    })
 }
 
 /// The lines of the block, within the limits of all agents. Items that do not fit are left out from the end and counted.
@@ -97,6 +113,16 @@ fn block(
     sets: &ContextSets,
     exists: impl Fn(&str) -> bool,
 ) -> Vec<String> {
+    fitting(sets, |kept, left_out| {
+        let lines = lines_of(about, kept, left_out, &exists);
+        let chars = lines.iter().map(|line| line.chars().count() + 1).sum();
+        (lines, chars)
+    })
+}
+
+/// The text of as many items as fit, first the files, then the applet and the other sets. `write` gets the sets and
+/// the number of items that were left out; it returns their text and its length in characters.
+fn fitting<T>(sets: &ContextSets, write: impl Fn(&ContextSets, usize) -> (T, usize)) -> T {
     let is_first = |(name, _): &(&str, &[String])| *name == context::FILES;
     let (first, rest): (Vec<_>, Vec<_>) = sets.iter().partition(is_first);
     let (applet, others): (Vec<_>, Vec<_>) =
@@ -106,16 +132,19 @@ fn block(
         first.into_iter().chain(applet).chain(others).map(owned).collect();
     let mut left_out = 0;
     loop {
-        let lines = lines_of(about, &ContextSets::new(kept.clone()), left_out, &exists);
-        let chars: usize = lines.iter().map(|line| line.chars().count() + 1).sum();
+        let (text, chars) = write(&ContextSets::new(kept.clone()), left_out);
         if chars <= limits::RESUME_CHARS_MAX {
-            return lines;
+            return text;
         }
-        let Some((_, items)) = kept.last_mut() else { return lines };
+        let Some((_, items)) = kept.last_mut() else { return text };
         items.pop();
         left_out += 1;
         kept.retain(|(_, items)| !items.is_empty());
     }
+}
+
+fn left_out_line(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("({count} more item(s), see get_relevant_context)"))
 }
 
 /// The lines of a block with these sets: sections with a blank line between them.
@@ -134,9 +163,7 @@ fn lines_of(
         lines.push(String::new());
         lines.extend(section);
     }
-    if left_out > 0 {
-        lines.push(format!("({left_out} more item(s), see get_relevant_context)"));
-    }
+    lines.extend(left_out_line(left_out));
     lines.push(END.to_owned());
     lines
 }
@@ -229,6 +256,20 @@ mod tests {
         assert!(text.len() <= limits::RESUME_CHARS_MAX, "{}", text.len());
         assert!(lines.contains(&format!("- {}", paths[7])) && !text.contains(&paths[8]), "{text}");
         assert!(text.ends_with("\n(3 more item(s), see get_relevant_context)\n---"), "{text}");
+    }
+
+    /// @resume_recovery
+    #[test]
+    fn items_that_do_not_fit_after_a_compact_are_counted() {
+        let paths: Vec<String> = (0..10).map(|n| format!("/{n}/{}", "p".repeat(1_000))).collect();
+        let sets = ContextSets::new(vec![
+            ("files".into(), paths.clone()),
+            ("ports".into(), vec!["80".into()]),
+        ]);
+        let rows = recovered(Some("source .env"), &sets, |_| true);
+        assert_eq!(rows[0], ["Environment hint: source .env"]);
+        assert!(rows[1].contains(&format!("- {}", paths[7])), "{rows:?}");
+        assert_eq!(rows[2], ["(3 more item(s), see get_relevant_context)"]);
     }
 
     /// @resume_block

@@ -2,7 +2,7 @@
 
 use model::OpError;
 use model::limits;
-use model::session::{Session, SessionState};
+use model::session::{Session, SessionState, Summary};
 use store::session_details::{self, SessionDetails, SessionStart};
 use store::sessions::{self, ListPosition, SessionFilter};
 use store::{Rx, prompts};
@@ -34,13 +34,21 @@ pub(crate) struct SessionRow {
     pub(crate) session: Session,
     pub(crate) details: SessionDetails,
     pub(crate) start: SessionStart,
+    /// The user's intent: the summary has it, and before the first turn ends the prompts do.
+    intent: Option<String>,
 }
 
 impl SessionRow {
     pub(crate) fn read(rx: &Rx<'_>, session: Session) -> Result<SessionRow, OpError> {
         let details = session_details::of_session(rx, session.id)?;
         let start = session_details::last_start(rx, session.id)?;
-        Ok(SessionRow { session, details, start })
+        let summary = session.summary.as_ref();
+        let told = summary.map(|summary| summary.intent.clone()).filter(|told| !told.is_empty());
+        let intent = match told {
+            None => prompts::intent(rx, session.id)?.map(|said| Summary::new(&said).intent),
+            told => told,
+        };
+        Ok(SessionRow { session, details, start, intent })
     }
 
     /// The directory of its last start, or else the root of its project.
@@ -48,10 +56,8 @@ impl SessionRow {
         self.start.cwd.as_deref().or(self.session.root.as_deref())
     }
 
-    /// The intent in its summary.
     pub(crate) fn intent(&self) -> Option<&str> {
-        let summary = self.session.summary.as_ref();
-        summary.map(|summary| summary.intent.as_str()).filter(|intent| !intent.is_empty())
+        self.intent.as_deref()
     }
 
     /// The user's last prompt, as one line.

@@ -105,7 +105,7 @@ fn described(rx: &Rx<'_>, session: Session) -> Result<GetSessionOutput, OpError>
     let row = SessionRow::read(rx, session)?;
     let (cwd, current_intent) = (row.cwd().map(str::to_owned), row.last_prompt(rx)?);
     let (parent, context) = (row.parent(rx)?, context::of_session(rx, row.session.id)?);
-    let SessionRow { session, details, start } = row;
+    let SessionRow { session, details, start, .. } = row;
     let is_unobserved = details.is_unobserved();
     let SessionDetails { label, env_hint, idle_at, observed_at } = details;
     Ok(GetSessionOutput {

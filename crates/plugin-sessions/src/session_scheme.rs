@@ -106,7 +106,7 @@ fn attributes(
 
 /// The text of a session: its intent, a line for each fact about it and for each set, and the rest of its summary.
 fn body(row: &SessionRow, sets: &ContextSets) -> String {
-    let SessionRow { session, details, start } = row;
+    let SessionRow { session, details, start, .. } = row;
     let line = |text: &str| text::one_line(text, limits::CONTEXT_ITEM_CHARS_MAX);
     let mut lines = vec![session.title()];
     lines.push(format!("session: {}", session.session_id));

@@ -67,7 +67,6 @@ impl Op for SetRelevantContext {
             path: &["context", "set"],
             positional: &["setName", "items"],
             rest: true,
-            defaults: &[("items", "[]")],
             flag_aliases: &[("session_id", "session")],
             switches: &[FlagSwitch {
                 flag: "merge",
@@ -198,8 +197,12 @@ pub(crate) fn publish(
 }
 
 impl Pretty for SetRelevantContext {
-    fn pretty(_: &SetContextParams, output: &SetContextOutput, _: usize) -> String {
-        let mut lines = vec![format!("✔ {}", text::one_line(&output.message, usize::MAX))];
+    fn pretty(params: &SetContextParams, output: &SetContextOutput, _: usize) -> String {
+        let message = text::one_line(&output.message, usize::MAX);
+        let mut lines = vec![match params.session_id {
+            Some(_) => format!("✔ {message}"),
+            None => format!("✔ {message} (session {})", output.session_id),
+        }];
         let line = |item: &String| text::one_line(item, model::limits::PREVIEW_CHARS);
         let dropped: Vec<String> = output.dropped.iter().map(line).collect();
         if !dropped.is_empty() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::session_details;
 
 use crate::change::{self, SetChange, refuse_secret};
-use crate::feed::ListChange;
+use crate::feed::{ListChange, note_env_hint};
 use crate::session::REST_PATH;
 use crate::set::ContextWrite;
 use crate::target;
@@ -129,6 +129,9 @@ impl Op for UpdateSession {
             }
             if details != before {
                 session_details::put(tx, session.id, &details)?;
+            }
+            if details.env_hint != before.env_hint {
+                note_env_hint(tx, &session.session_id)?;
             }
             if details.label != before.label {
                 ListChange::Renamed.note(tx, &session.session_id)?;

@@ -169,10 +169,11 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
 }
 
 /// Drops one row: the last one of a section above its floor, in the order in which sections yield; then the one with
-/// the lowest score, pinned rows last.
+/// the lowest score, pinned rows after the others, and declared rows after all.
 fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
     let over_floor = |slot: Slot, rows: &[AssembledRow]| {
-        rows.last().is_some_and(|row| !row.candidate.pinned && rows.len() > slot.info().floor)
+        let is_free = |row: &AssembledRow| !row.candidate.pinned && !slot.is_declared();
+        rows.last().is_some_and(|row| is_free(row) && rows.len() > slot.info().floor)
     };
     let first = sections
         .iter_mut()
@@ -182,7 +183,10 @@ fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
         return rows.pop();
     }
     let last = |rows: &Vec<AssembledRow>| {
-        rows.last().map(|row| (row.candidate.pinned, row.candidate.score))
+        rows.last().map(|row| {
+            let kept = (row.candidate.slot.is_declared(), row.candidate.pinned);
+            (kept, row.candidate.score)
+        })
     };
     sections
         .values_mut()

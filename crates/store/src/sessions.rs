@@ -158,6 +158,10 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     if project != seen.project && root.is_some() && root.as_deref() == seen.root {
         return continue_in_project(tx, seen, (id, project));
     }
+    let project = match root.is_none() && seen.root.is_some() && project != seen.project {
+        true if join_project(tx, id, seen)? => seen.project,
+        _ => project,
+    };
     if state == SessionState::Active.word() && seen.at >= started_at {
         let alive = Alive { id, project, started_at };
         tx.cached::<AliveSessions>().0.borrow_mut().insert(seen.name.to_owned(), alive);
@@ -174,6 +178,16 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     let given = params![id, seen.at, state.word(), ended_at];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
     Ok(Seen { id, project, new: false })
+}
+
+/// Gives a session to the project and the agent of its first event, if a call without a directory created it.
+fn join_project(tx: &Tx<'_>, id: i64, seen: &Sighting<'_>) -> Result<bool, OpError> {
+    const JOIN: &str = "UPDATE sessions SET project = ?2, root = ?3, agent = ?4 WHERE id = ?1 \
+         AND NOT EXISTS (SELECT 1 FROM session_starts e WHERE e.id = ?1) \
+         AND NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session = ?1) \
+         AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.session = ?1)";
+    let given = params![id, seen.project, seen.root, seen.agent];
+    Ok(tx.sql(|db| db.prepare_cached(JOIN)?.execute(given))? > 0)
 }
 
 /// Continues a session in another project, because the directory where it began was replaced. Neither project may
@@ -328,6 +342,19 @@ pub fn project_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
 pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
     let select = format!("{COLUMNS} WHERE s.id = ?1");
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
+}
+
+/// The session of an agent in a project, other than `id`, that ended last, if it did so from this time on.
+pub fn ended_before(
+    rx: &Rx<'_>,
+    (project, agent): (i64, &str),
+    id: i64,
+    since: i64,
+) -> Result<Option<i64>, OpError> {
+    const ENDED: &str = "SELECT id FROM sessions WHERE project = ?1 AND agent = ?2 AND id <> ?3 \
+         AND last_at >= ?4 AND ended_at >= ?4 ORDER BY ended_at DESC, id DESC LIMIT 1";
+    let given = params![project, agent, id, since];
+    rx.sql(|db| db.prepare_cached(ENDED)?.query_row(given, |row| row.cell(0)).optional())
 }
 
 /// The session of a project, other than `id`, that was active last.

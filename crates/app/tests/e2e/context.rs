@@ -64,9 +64,13 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     let home = home();
     starts(&home, "startup");
     let run = |args: &[&str]| home.run(&[&["context"], args].concat());
-    assert_eq!(run(&["set", "notes", "a, b", "c,d"]).ok(), "✔ Set notes: 2 items\n");
-    assert_eq!(run(&["set", "ports", "80"]).ok(), "✔ Set ports: 1 items\n");
-    assert_eq!(run(&["set", "ports", "81", "--merge"]).ok(), "✔ Merged ports: 2 items\n");
+    // The session was not named, so the answer names it.
+    let said = format!("✔ Set notes: 2 items (session {SESSION})\n");
+    assert_eq!(run(&["set", "notes", "a, b", "c,d"]).ok(), said);
+    let here = ["--session", "5e55105e"];
+    assert_eq!(run(&[&["set", "ports", "80"], &here[..]].concat()).ok(), "✔ Set ports: 1 items\n");
+    let merge = ["set", "ports", "81", "--merge"];
+    assert_eq!(run(&[&merge, &here[..]].concat()).ok(), "✔ Merged ports: 2 items\n");
     assert_eq!(run(&["get"]).ok(), "notes:\n  a, b\n  c,d\nports:\n  80\n  81\n");
     let hint = run(&["env", "source .env", "&&", "make db", "--session", "5e55105e"]).ok();
     assert_eq!(hint, "✔ Environment hint: source .env && make db\n");
@@ -75,7 +79,9 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     let end = "Session directory: /srv/shop\nEnvironment hint: source .env && make db\n\n\
                notes: a, b, c,d\n\nports: 80, 81\n---\n";
     assert!(block.ends_with(end), "{block}");
-    assert_eq!(run(&["set", "notes"]).ok(), "✔ Cleared notes\n");
+    // An empty list of a shell must not clear a set.
+    assert_eq!(run(&["set", "notes"]).code, 2);
+    assert_eq!(run(&["clear", "notes"]).ok(), "✔ Cleared notes\n");
     assert_eq!(run(&["clear", "ports"]).ok(), "✔ Cleared ports\n");
     assert_eq!(run(&["get"]).ok(), "No context stored for this session\n");
     run(&["set", "x", "1"]).ok();
@@ -113,6 +119,46 @@ fn after_compact_and_clear_every_set_and_the_environment_hint_come_back() {
             assert!(told.contains(line), "{source}, {line}: {told}");
         }
     }
+}
+
+/// @context_cleared
+#[test]
+fn a_session_that_goes_on_under_a_new_id_after_clear_keeps_the_context() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, "startup");
+    set(&home, "ports", &["8080"]);
+    home.run(&["context", "env", "source .env", "--session", SESSION]).ok();
+    let end = json!({ "session_id": SESSION, "cwd": "/srv/shop", "hook_event_name": "SessionEnd",
+        "reason": "clear" });
+    home.run_with(&["hook", "SessionEnd"], end.to_string().as_bytes()).ok();
+    let told = starts_as(&home, "cleared-1", "clear");
+    for line in ["## Working context", "ports: 8080", "Environment hint: source .env"] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    // Another new session begins without it.
+    assert!(!starts_as(&home, "other-1", "startup").contains("8080"));
+    let got = home.call("get_relevant_context", &json!({ "session_id": "other-1" }));
+    assert_eq!(got["context"], json!({}));
+}
+
+/// @context_joins_project
+#[test]
+fn a_session_that_a_call_without_directory_created_joins_the_project_of_its_first_event() {
+    let home = home();
+    let daemon = home.daemon();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "set_relevant_context",
+        "params": { "setName": "ports", "items": ["80"], "session_id": SESSION } });
+    daemon.http().send("POST", "/rpc", body.to_string().as_bytes());
+    starts(&home, "startup");
+    let prompt = json!({ "session_id": SESSION, "cwd": "/srv/shop", "prompt": "Round the totals of the cart",
+        "hook_event_name": "UserPromptSubmit" });
+    home.run_with(&["hook", "UserPromptSubmit"], prompt.to_string().as_bytes()).ok();
+    let got = daemon.http().get(&format!("/api/sessions/{SESSION}")).json();
+    assert_eq!((&got["project"], &got["agent"]), (&json!("shop"), &json!("claude-code")), "{got}");
+    // It is found by its intent before its first turn ends.
+    let listed = home.call("list_sessions", &json!({ "query": "round totals", "project": "*" }));
+    assert_eq!(listed["sessions"][0]["intent"], "Round the totals of the cart", "{listed}");
 }
 
 /// @context_default_session

@@ -42,6 +42,10 @@ fn an_event_stream_of_a_session_has_the_frames_and_versions_of_the_socket() {
     let (_, id, data) = Sse::follow(&back, &path).receive_whole().expect("the state");
     assert_eq!(id, changed["version"].to_string());
     assert!(data.contains(r#""reason":"load""#) && data.contains(r#"["81"]"#), "{data}");
+    // Also if everything was cleared meanwhile: the client still shows the old state.
+    set(&home, "ports", &[]);
+    let (_, _, data) = Sse::follow(&back, &path).receive_whole().expect("the state");
+    assert!(data.contains(r#""reason":"load","context":{}"#), "{data}");
 }
 
 /// @context_event_stream

@@ -143,7 +143,7 @@ fn the_day_of_a_new_user_has_the_first_steps_and_creates_nothing() {
 fn output_longer_than_the_screen_goes_through_the_pager() {
     let mut home = furnished();
     home.set("PAGER", "sed s/^/paged:/");
-    let recent = ["recent", "--project", "*", "--limit", "30"];
+    let recent = ["recent", "--project", "*", "--limit", "30", "--columns", "id,type,text"];
     let paged = home.on_terminal(&recent, 80, 10);
     assert!(paged.stdout.lines().all(|line| line.starts_with("paged:")), "{paged:?}");
     assert_eq!(paged.stderr, "30 records; --before shows older ones\n");

@@ -19,7 +19,7 @@ const REFERS_WORDS_MAX: usize = 6;
 /// Words that say something, in a prompt that begins a subject.
 const SUBJECT_WORDS_MIN: usize = 2;
 
-/// Words of an agent's offer that name nothing: "What would you like to work on next?"
+/// Words of an offer to go on, which name nothing to go on with.
 const OFFERS: &[&str] = &[
     "ahead",
     "anything",

@@ -106,12 +106,13 @@ fn told(listed: &Value, summaries: &Value, latest: impl Fn(&str) -> Option<Strin
         let summarised = summaries.get(id).copied().unwrap_or(&Value::Null);
         let (answered, came_of_it) = came_of(session, summarised);
         let intent = answered.or(session["intent"].as_str());
+        let at_work = summarised.is_null();
         json!({
             "session_id": id,
             "project": session["project"],
             "last_at": session["last_at"],
             "state": session["state"],
-            "intent": intent.map(str::to_owned).or_else(|| latest(id)),
+            "intent": at_work.then(|| latest(id)).flatten().or(intent.map(str::to_owned)),
             "came_of_it": came_of_it,
         })
     });

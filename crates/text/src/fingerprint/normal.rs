@@ -1,6 +1,6 @@
 //! A line of output without the parts that differ from run to run: directories, numbers, hashes, addresses, times.
 
-/// Stands for a number, a hash, an address or a time.
+/// Replaces a number, a hash, an address or a time.
 const ANY: char = '#';
 
 /// Characters around a path, a name or a number that are no part of it.
