@@ -9,6 +9,7 @@ pub mod database;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod ghap;
 pub mod hint;
 pub mod hook;
 pub mod job;

@@ -2,12 +2,14 @@
 
 mod connect;
 mod failures;
+mod ghaps;
 mod sessions;
 
 use std::time::Duration;
 
 pub use connect::*;
 pub use failures::*;
+pub use ghaps::*;
 pub use sessions::*;
 
 /// A time limit, ten times as long in a build without optimisation: tests expect complete results on a machine that

@@ -489,7 +489,9 @@ impl PurgeOutput {
     /// The purged records in numbers, or those that would be purged, with samples.
     fn told(&self, width: usize) -> String {
         let PurgeOutput { observations, prompts, sessions, summaries, projects, .. } = self;
-        if observations + prompts + sessions + summaries + projects == 0 {
+        let others = self.others.iter().flatten();
+        let of_others: usize = others.clone().map(|(_, count)| count).sum();
+        if observations + prompts + of_others + sessions + summaries + projects == 0 {
             return match (self.notes, self.purged) {
                 (None | Some(0), _) => "nothing to purge".to_owned(),
                 (Some(count), true) => format!("✔ purged {} about records", counted(count, "note")),
@@ -504,6 +506,9 @@ impl PurgeOutput {
             counted(sessions, "session"),
         ]
         .join(", ");
+        for (table, count) in others {
+            counts.push_str(&format!(", {}", counted(count, &singular(table))));
+        }
         if *projects > 0 {
             counts.push_str(&format!(", {}", counted(projects, "project")));
         }
@@ -524,6 +529,14 @@ impl PurgeOutput {
         }
         lines.push("Nothing was removed; --confirm does it.".to_owned());
         lines.join("\n")
+    }
+}
+
+/// The word for one row of a table: `memory` for `memories`.
+fn singular(table: &str) -> String {
+    match table.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => table.strip_suffix('s').unwrap_or(table).to_owned(),
     }
 }
 

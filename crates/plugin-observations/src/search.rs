@@ -51,7 +51,7 @@ pub(crate) struct SearchParams {
     /// Only this session.
     #[serde(default)]
     session_id: Option<String>,
-    /// Only about this file; the end of its path is enough.
+    /// Only this file; the end of its path is enough.
     #[serde(default)]
     file_path: Option<String>,
     /// For example `claude-code`.
@@ -60,7 +60,7 @@ pub(crate) struct SearchParams {
     /// Only failures, or none.
     #[serde(default)]
     failed: Option<bool>,
-    /// A date, `yesterday`, `friday`, `3d`, `last week` or an RFC 3339 time.
+    /// A date, `yesterday`, `3d`, `last week` or an RFC 3339 time.
     #[serde(default)]
     before: Option<TimeBound>,
     /// As `before`.
@@ -75,7 +75,7 @@ pub(crate) struct SearchParams {
     /// Sort order.
     #[serde(default, alias = "orderBy")]
     order_by: OrderBy,
-    /// Fold equal texts, and limit weak hits of one session.
+    /// Fold equal texts; limit weak hits per session.
     #[serde(default = "yes")]
     diverse: bool,
     /// Give reasons and scores.

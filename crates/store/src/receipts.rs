@@ -147,6 +147,12 @@ pub(crate) fn forget(
     tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![scheme, json_ids(ids)]).map(drop))
 }
 
+/// Deletes the receipts of an entry that is removed.
+pub(crate) fn forget_path(tx: &Tx<'_>, path: &str) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM receipts WHERE path = ?1";
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute([path]).map(drop))
+}
+
 /// Marks an entry as used by the agent. Returns whether it was delivered at all.
 pub fn mark_used(tx: &Tx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
     const USED: &str = "UPDATE receipts SET used = 1 WHERE session = ?1 AND path = ?2";

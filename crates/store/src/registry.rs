@@ -2,16 +2,19 @@
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
-    calls, context, events, hints, hook_events, jobs, notices, observations, passages, paths,
-    pauses, projects, prompts, receipts, record_ids, retention, session_details, sessions,
+    calls, check_ins, context, events, ghaps, hints, hook_events, jobs, notices, observations,
+    passages, paths, pauses, projects, prompts, receipts, record_ids, retention, session_details,
+    sessions,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
 const AGGREGATES: &[&dyn Aggregate] = &[
     &calls::Calls,
+    &check_ins::CheckIns,
     &context::ContextItems,
     &session_details::SessionDetailRows,
     &events::Events,
+    &ghaps::Ghaps,
     &hints::Hints,
     &hook_events::HookEvents,
     &jobs::Jobs,

@@ -45,11 +45,23 @@ fn whole_words_in_metadata_session_names_and_hints_are_named_by_a_purge_by_words
 }
 
 /// Text columns that a literal purge empties or deletes, each with a value that contains the word.
-const REACHED: [(&str, &str, &str); 26] = [
+const REACHED: [(&str, &str, &str); 38] = [
     ("answers", "answer", "{\"text\":\"zanzibarquux\"}"),
     ("context_items", "item", "zanzibarquux"),
     ("context_items", "set_name", "zanzibarquux"),
     ("events", "subject", "hint://web/zanzibarquux"),
+    ("ghaps", "action", "zanzibarquux"),
+    ("ghaps", "evidence", "[{\"command\":\"zanzibarquux\"}]"),
+    ("ghaps", "goal", "zanzibarquux"),
+    ("ghaps", "history", "[{\"action\":\"zanzibarquux\"}]"),
+    ("ghaps", "hypothesis", "zanzibarquux"),
+    ("ghaps", "lesson", "{\"what_worked\":\"zanzibarquux\"}"),
+    ("ghaps", "notes", "[{\"text\":\"zanzibarquux\"}]"),
+    ("ghaps", "prediction", "zanzibarquux"),
+    ("ghaps", "result", "zanzibarquux"),
+    ("ghaps", "root", "/srv/zanzibarquux"),
+    ("ghaps", "root_cause", "{\"description\":\"zanzibarquux\"}"),
+    ("ghaps", "surprise", "zanzibarquux"),
     ("hook_sessions", "name", "zanzibarquux"),
     ("hook_sessions", "session", "zanzibarquux"),
     ("hooks_seen", "name", "zanzibarquux"),
@@ -89,10 +101,15 @@ const COUNTED: [(&str, &str); 9] = [
 const DERIVED: [(&str, &str); 4] =
     [("paths", "name"), ("paths", "path"), ("postings", "term"), ("sessions", "summary")];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 13] = [
+const OUR_WORDS: [(&str, &str); 18] = [
     ("context_items", "added_by"),
     ("events", "data"),
     ("events", "kind"),
+    ("ghaps", "domain"),
+    ("ghaps", "name"),
+    ("ghaps", "status"),
+    ("ghaps", "strategy"),
+    ("ghaps", "tier"),
     ("hint_variants", "ttl"),
     ("jobs", "op"),
     ("jobs", "state"),
@@ -114,6 +131,10 @@ const ROWS: &str = "\
     INSERT INTO session_details (id, label, env_hint) SELECT id, 'a', 'b' FROM sessions LIMIT 1; \
     INSERT OR REPLACE INTO session_starts SELECT id, 'a', 'b' FROM sessions LIMIT 1; \
     INSERT INTO answers (id, fingerprint, at, answer) VALUES (randomblob(16), 1, 1, '{}'); \
+    INSERT INTO ghaps (id, name, owner, project, at, started_at, changed_at, status, domain, strategy, goal, \
+      hypothesis, action, prediction, iteration, history, notes, evidence) \
+      SELECT 901, 'ghap_1', id, project, 1, 1, 1, 'hypothesis', 'testing', 'ask-user', 'a', 'b', 'c', 'd', 1, \
+      '[]', '[]', '[]' FROM sessions LIMIT 1; \
     INSERT INTO quoted_hints VALUES ('web', 'port', 1); \
     INSERT INTO events (at, kind, subject, data) VALUES (1, 'hint/changed', 'hint://a/b', '{}');";
 

@@ -60,7 +60,10 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             if related.len() == limits::RELATED_MAX {
                 break;
             }
-            let hit = observations::one(rx, id)?.filter(|seen| brief.is_worth_telling(seen));
+            let hit = observations::one(rx, id)?.filter(|seen| {
+                // Records of other kinds, such as memories, are shown by their own plugin.
+                seen.obs_type == seen.obs_type.kind() && brief.is_worth_telling(seen)
+            });
             let Some(hit) = hit else { continue };
             let RelatedTurn { turn, hit, replaces } = reader.current(hit)?;
             if turn.is_some_and(|turn| !turns.insert(turn)) {

@@ -8,6 +8,7 @@ mod damage;
 mod desk;
 mod faults;
 mod folding;
+mod ghaps;
 mod groups;
 mod meaning;
 mod mover;
