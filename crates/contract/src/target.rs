@@ -65,6 +65,11 @@ impl CallTarget {
         Question::new(self.place.as_deref(), wanted)
     }
 
+    /// The top directory of the project.
+    pub fn root(&self) -> Option<&str> {
+        self.place.as_ref()?.facts.root.as_deref()
+    }
+
     /// The session in the store, if the call has one that is known.
     pub fn session(&self) -> Option<&Session> {
         self.known.as_ref()

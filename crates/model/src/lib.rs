@@ -16,6 +16,7 @@ pub mod job;
 pub mod json;
 pub mod limits;
 pub mod locations;
+pub mod memory;
 pub mod object;
 pub mod observation;
 pub mod project;

@@ -3,6 +3,7 @@
 mod connect;
 mod failures;
 mod ghaps;
+mod memories;
 mod sessions;
 
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 pub use connect::*;
 pub use failures::*;
 pub use ghaps::*;
+pub use memories::*;
 pub use sessions::*;
 
 /// A time limit, ten times as long in a build without optimisation: tests expect complete results on a machine that

@@ -37,8 +37,12 @@ impl Plugin for Learning {
         parts.into_iter().flatten().collect()
     }
 
+    fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
+        &[("memory", "Store texts that later sessions recall")]
+    }
+
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
-        Vec::new()
+        memories::schemes()
     }
 
     fn config(&self) -> &'static [ConfigKey] {

@@ -11,7 +11,7 @@ use model::observation::{ObsType, Observation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::search::{self, Hit, TalkText};
-use store::{Rx, TextQuestion, observations, passages};
+use store::{Rx, TextQuestion, observations, passages, superseded_by};
 use text::{Replacement, Statement};
 
 use crate::note::Note;
@@ -209,6 +209,11 @@ impl Replacements {
             if self.by.contains_key(&hit.id) {
                 continue;
             }
+            // A record of another kind says itself which one is in its place.
+            if hit.kind != hit.kind.obs_type() {
+                self.by.insert(hit.id, superseded_by(rx, hit.id)?);
+                continue;
+            }
             self.by.insert(hit.id, None);
             let may_be_replaced =
                 |said: &Observation| TalkStatement::of(rx, said).statement.may_be_replaced();
@@ -347,6 +352,9 @@ pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
         }
     }
     by.extend(repeated);
+    for other in records.iter().filter(|record| record.obs_type != record.obs_type.kind()) {
+        by.extend(superseded_by(rx, other.id)?.map(|current| (other.id, current)));
+    }
     let marked = records.into_iter().map(|record| {
         let note = by.get(&record.id).map(|newer| Note::ReplacedBy(*newer).text());
         MarkedRecord { record, note }

@@ -105,6 +105,11 @@ pub trait Records: Aggregate {
         "obs"
     }
 
+    /// The record that is in the place of this one now, if a newer one supersedes it.
+    fn superseded_by(&self, _rx: &Rx<'_>, _id: i64) -> Result<Option<i64>, OpError> {
+        Ok(None)
+    }
+
     /// Whether a user can pin its records; then the table has a column `pinned`.
     fn can_be_pinned(&self) -> bool {
         false
@@ -414,6 +419,17 @@ impl Registry {
     pub(crate) fn record(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
         for records in self.records().filter(|records| !records.kinds().is_empty()) {
             let found = records.record(rx, id)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The record that is in the place of a record of another kind than observation, prompt and session.
+    pub(crate) fn superseded_by(&self, rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
+        for records in self.records().filter(|records| !records.kinds().is_empty()) {
+            let found = records.superseded_by(rx, id)?;
             if found.is_some() {
                 return Ok(found);
             }

@@ -1,4 +1,4 @@
-//! Checks a type of record that a caller names.
+//! Checks a type of record that a caller names, and follows records that newer ones supersede.
 
 use model::OpError;
 use model::observation::{RecordType, unknown_type};
@@ -12,4 +12,10 @@ pub fn check_type(rx: &Rx<'_>, param: &str, kind: RecordType) -> Result<(), OpEr
         true => Ok(()),
         false => Err(unknown_type(kind.word(), words.iter().copied()).with("param", param)),
     }
+}
+
+/// The record that is in the place of this one now, if it is of a kind whose records supersede each other and a newer
+/// one supersedes it. Talk is judged by its words instead.
+pub fn superseded_by(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
+    rx.registry().superseded_by(rx, id)
 }

@@ -2,9 +2,9 @@
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
-    calls, check_ins, context, events, ghaps, hints, hook_events, jobs, notices, observations,
-    passages, paths, pauses, projects, prompts, receipts, record_ids, retention, session_details,
-    sessions,
+    calls, check_ins, context, events, ghaps, hints, hook_events, jobs, memories, notices,
+    observations, passages, paths, pauses, projects, prompts, receipts, record_ids, retention,
+    session_details, sessions,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
@@ -20,6 +20,7 @@ const AGGREGATES: &[&dyn Aggregate] = &[
     &jobs::Jobs,
     &notices::Notices,
     &receipts::Receipts,
+    &memories::Memories,
     &observations::Observations,
     &prompts::Prompts,
     &sessions::Sessions,

@@ -53,6 +53,7 @@ mod looking;
 mod manners;
 mod mcp;
 mod meaning;
+mod memories;
 mod nmem;
 mod nudge;
 mod odd_events;

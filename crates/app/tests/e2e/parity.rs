@@ -195,7 +195,7 @@ fn judge(
 /// programs, and a list of ids by project for models.
 fn brief(value: &Value) -> Value {
     match value {
-        Value::Object(hit) if is_listed(hit) => json!({ "id": hit.get("id") }),
+        Value::Object(hit) if is_listed(hit) => json!({ "id": hit.get("id").map(normal) }),
         Value::Object(members) => {
             let told = |(name, value): &(&String, &Value)| {
                 let is_time = ["at", "timestamp"].iter().any(|end| name.ends_with(end));
@@ -244,6 +244,8 @@ fn normal(value: &Value) -> Value {
         Value::Number(number) if number.is_f64() => {
             json!((number.as_f64().unwrap() * 1e4).round() / 1e4)
         }
+        // The id of a memory is random.
+        Value::String(text) if model::memory::read_id("", text).is_ok() => json!("a memory"),
         other => other.clone(),
     }
 }

@@ -45,7 +45,7 @@ fn whole_words_in_metadata_session_names_and_hints_are_named_by_a_purge_by_words
 }
 
 /// Text columns that a literal purge empties or deletes, each with a value that contains the word.
-const REACHED: [(&str, &str, &str); 38] = [
+const REACHED: [(&str, &str, &str); 41] = [
     ("answers", "answer", "{\"text\":\"zanzibarquux\"}"),
     ("context_items", "item", "zanzibarquux"),
     ("context_items", "set_name", "zanzibarquux"),
@@ -65,6 +65,9 @@ const REACHED: [(&str, &str, &str); 38] = [
     ("hook_sessions", "name", "zanzibarquux"),
     ("hook_sessions", "session", "zanzibarquux"),
     ("hooks_seen", "name", "zanzibarquux"),
+    ("memories", "content", "zanzibarquux"),
+    ("memories", "root", "/srv/zanzibarquux"),
+    ("memories", "tags", "[\"zanzibarquux\"]"),
     ("notices", "text", "zanzibarquux"),
     ("observations", "agent_id", "zanzibarquux"),
     ("observations", "content", "zanzibarquux"),
@@ -101,7 +104,7 @@ const COUNTED: [(&str, &str); 9] = [
 const DERIVED: [(&str, &str); 4] =
     [("paths", "name"), ("paths", "path"), ("postings", "term"), ("sessions", "summary")];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 18] = [
+const OUR_WORDS: [(&str, &str); 20] = [
     ("context_items", "added_by"),
     ("events", "data"),
     ("events", "kind"),
@@ -114,6 +117,8 @@ const OUR_WORDS: [(&str, &str); 18] = [
     ("jobs", "op"),
     ("jobs", "state"),
     ("jobs", "why"),
+    ("memories", "category"),
+    ("memories", "uuid"),
     ("observations", "kind"),
     ("passages", "kind"),
     ("prompts", "source"),
@@ -124,6 +129,8 @@ const OUR_WORDS: [(&str, &str); 18] = [
 /// Rows for tables that are empty after two events.
 const ROWS: &str = "\
     INSERT INTO notices (at, text) VALUES (1, 'a notice'); \
+    INSERT INTO memories (id, uuid, project, root, at, category, importance, tags, content) \
+      SELECT 900, 'u', id, '/', 1, 'fact', 0.5, '[]', 'a memory' FROM projects LIMIT 1; \
     INSERT INTO receipts (session, at, path, stamp, reason, tokens) \
       SELECT id, 1, 'obs://1', 1, 'because', 1 FROM sessions LIMIT 1; \
     INSERT INTO context_items (session, set_place, set_name, place, item, at, added_by) \

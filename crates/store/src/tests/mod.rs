@@ -11,6 +11,7 @@ mod folding;
 mod ghaps;
 mod groups;
 mod meaning;
+mod memories;
 mod mover;
 mod orphans;
 mod passages;

@@ -1,0 +1,250 @@
+//! `store_memory`: stores a text, in the place of others if it says so, and names memories about the same thing.
+
+use contract::pretty::pretty;
+use contract::{Access, CallTarget, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::event::Event;
+use model::memory::{self, MemoryCategory, MemoryStatus};
+use model::observation::RecordType;
+use model::{OpError, limits, time};
+use place::Wanted;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::memories::{self as stored, KIND, NewMemory};
+use store::search::{self, Filter, Recipe};
+use store::{Rx, receipts};
+use text::secrets::{self, Profile, Redacted};
+
+use super::example::A_MEMORY;
+use super::found::rounded;
+
+pub(crate) struct StoreMemory;
+
+/// The least cosine, or share of common words, of two memories about the same thing.
+const SAME_MEANING: f64 = 0.6;
+const SAME_WORDS: f64 = 0.5;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoreMemoryParams {
+    /// Up to 10000 characters.
+    content: String,
+    category: MemoryCategory,
+    /// From 0 to 1.
+    #[serde(default = "medium")]
+    importance: f64,
+    /// Up to 20, of 50 characters each.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Ids of memories that no longer hold: this one takes their place. Up to 20.
+    #[serde(default)]
+    supersedes: Vec<String>,
+    /// Yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// Directory of its project; that of the session, or yours, if left out.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+fn medium() -> f64 {
+    0.5
+}
+
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct StoreMemoryOutput {
+    id: String,
+    status: MemoryStatus,
+    category: MemoryCategory,
+    importance: f64,
+    created_at: String,
+    project: String,
+    /// The memories in whose place it is now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    superseded: Vec<String>,
+    /// Up to three memories about the same thing. If one no longer holds, store the memory again with `supersedes`, and
+    /// delete this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    similar: Vec<SimilarMemory>,
+}
+
+/// A memory about the same thing.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SimilarMemory {
+    id: String,
+    category: MemoryCategory,
+    /// The first 120 characters.
+    preview: String,
+    /// The cosine of the two.
+    similarity: f64,
+}
+
+impl Op for StoreMemory {
+    const INFO: OpInfo = OpInfo {
+        name: "store_memory",
+        summary: "Store a text that later sessions can recall",
+        doc: "For what holds beyond this session: a preference, a fact, a decision, a way to work. The answer names memories about the same thing; `supersedes` puts this one in their place.",
+        access: Access::Write { destructive: false, idempotent: false },
+        toolset: "memory",
+        typed_errors: true,
+        cli: CliShape {
+            path: &["memory", "add"],
+            positional: &["content"],
+            rest: true,
+            defaults: &[("category", r#""fact""#)],
+            flag_aliases: &[("session_id", "session"), ("tags", "tag")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[
+            Example { title: "A way to work", before: &[], params: A_MEMORY.1 },
+            Example {
+                title: "An important decision, with tags",
+                before: &[A_MEMORY],
+                params: r#"{"content":"The session tokens stay in Redis; Postgres was too slow","category":"decision","importance":0.9,"tags":["auth"],"cwd":"/home/you/web"}"#,
+            },
+        ],
+        ..OpInfo::BASE
+    };
+    type Params = StoreMemoryParams;
+    type Output = StoreMemoryOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: StoreMemoryParams) -> Result<StoreMemoryOutput, OpError> {
+        memory::check_content(&params.content)?;
+        memory::check_importance("importance", params.importance)?;
+        memory::check_tags(&params.tags)?;
+        let content = declared("content", params.content.trim())?;
+        let tags: Vec<Redacted<String>> =
+            params.tags.iter().map(|tag| declared("tags", tag.trim())).collect::<Result<_, _>>()?;
+        let supersedes = superseded_ids(&params.supersedes)?;
+        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let question = target.projects(Wanted::Here);
+        let recipe = match cx.config.boolean("search.meaning") {
+            true => Recipe::Table,
+            false => Recipe::Lexical,
+        };
+        let (similar, _) = cx.store.search(|rx| {
+            let projects = question.scope(rx)?.ids();
+            similar(rx, recipe, &content, projects.as_deref(), &supersedes)
+        })?;
+        let (category, importance, now) = (params.category, params.importance, cx.now);
+        cx.store.write(move |tx| {
+            let to = target.resolve(tx)?;
+            let session = to.session.as_ref().map(|(id, _)| *id);
+            let mut old = Vec::new();
+            for id in &supersedes {
+                old.push(stored::by_uuid(tx, id)?.ok_or_else(|| unknown(id))?);
+            }
+            let new = NewMemory {
+                project: to.project.id,
+                stored_in: session,
+                root: target.root(),
+                at: now,
+                category,
+                importance,
+                tags: &tags,
+                content: &content,
+            };
+            let (row, id) = stored::add(tx, &new)?;
+            let of_project = |event: Event| Event { project: Some(to.project.id), ..event };
+            let mut superseded = Vec::new();
+            for old in &old {
+                let Some(old) = stored::supersede(tx, old, row)? else { continue };
+                let path = memory::path(&old.uuid);
+                if let Some(session) = session {
+                    receipts::mark_used(tx, session, &path)?;
+                }
+                let event = Event::new("memory/superseded", path).with_data(json!({ "by": id }));
+                tx.note(of_project(event))?;
+                superseded.push(old.uuid);
+            }
+            let event = Event::new("memory/stored", memory::path(&id));
+            tx.note(of_project(event.with_data(json!({ "category": category }))))?;
+            Ok(StoreMemoryOutput {
+                id,
+                status: MemoryStatus::Stored,
+                category,
+                importance,
+                created_at: time::rfc3339(now),
+                project: to.project.name.clone(),
+                superseded,
+                similar: similar.clone(),
+            })
+        })
+    }
+}
+
+/// The redacted text. One that looks like a secret is refused.
+fn declared(param: &str, text: &str) -> Result<Redacted<String>, OpError> {
+    if let Some(found) = secrets::first(text, Profile::Declared) {
+        return Err(
+            OpError::secret(param, found.rule).hint("Say where the secret is kept instead.")
+        );
+    }
+    Ok(secrets::redact(text, Profile::Declared))
+}
+
+/// The ids of the memories to supersede, each once.
+fn superseded_ids(given: &[String]) -> Result<Vec<String>, OpError> {
+    let max = limits::MEMORY_SUPERSEDES_MAX;
+    if given.len() > max {
+        let message = format!("{} memories to supersede are more than {max}", given.len());
+        return Err(OpError::invalid("supersedes", message).with("max", max));
+    }
+    let mut ids: Vec<String> = Vec::new();
+    for id in given {
+        let id = memory::read_id("supersedes", id)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+pub(super) fn unknown(id: &str) -> OpError {
+    OpError::not_found(format!("there is no memory {id}"))
+        .hint("`list_memories` lists them; on the command line, `rekindle memory list`.")
+}
+
+/// The memories that hold and are about the same thing as a text, the most similar first.
+fn similar(
+    rx: &Rx<'_>,
+    recipe: Recipe,
+    content: &str,
+    projects: Option<&[i64]>,
+    without: &[String],
+) -> Result<Vec<SimilarMemory>, OpError> {
+    let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
+    let most = limits::MEMORIES_SIMILAR_MAX * 4;
+    let mut named: Vec<SimilarMemory> = Vec::new();
+    for found in search::similar(rx, recipe, content, &filter, most)? {
+        let is_same = found.alike.meaning >= SAME_MEANING || found.alike.overlap >= SAME_WORDS;
+        if !is_same || named.len() == limits::MEMORIES_SIMILAR_MAX {
+            continue;
+        }
+        let holds = stored::get(rx, stored::current(rx, found.hit.id)?)?;
+        let Some(holds) = holds.filter(|one| !without.contains(&one.uuid)) else { continue };
+        if named.iter().all(|known| known.id != holds.uuid) {
+            named.push(SimilarMemory {
+                category: holds.category,
+                preview: text::one_line(&holds.content, limits::PREVIEW_CHARS),
+                similarity: rounded(found.alike.meaning.max(found.alike.overlap)),
+                id: holds.uuid,
+            });
+        }
+    }
+    Ok(named)
+}
+
+impl Pretty for StoreMemory {
+    fn pretty(_: &StoreMemoryParams, output: &StoreMemoryOutput, _: usize) -> String {
+        let StoreMemoryOutput { id, category, project, superseded, similar, .. } = output;
+        let project = text::one_line(project, limits::PREVIEW_CHARS);
+        let mut lines = vec![format!("✔ stored memory {id} ({}) in {project}", category.word())];
+        lines.extend(superseded.iter().map(|old| format!("  in place of {old}")));
+        lines.extend(similar.iter().map(|one| {
+            format!("  about the same thing: {}  {}", one.id, text::printable(&one.preview))
+        }));
+        lines.join("\n")
+    }
+}

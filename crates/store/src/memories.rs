@@ -1,0 +1,340 @@
+//! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each of
+//! these has at most one successor, so that following it ends at the memory that holds.
+
+use model::OpError;
+use model::memory::{MemoryCategory, MemoryStatus, id_of};
+use model::observation::{Observation, RecordType};
+use rusqlite::{OptionalExtension, Row, params};
+use serde_json::{Value, json};
+use text::secrets::Redacted;
+
+use crate::aggregate::{Aggregate, Document, Records, json_ids};
+use crate::calls;
+use crate::cells::Cells as _;
+use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
+use crate::texts::{Replacement, Texts};
+use crate::tx::{Rx, Tx};
+use crate::{passages, receipts, record_ids};
+
+/// The row of the registry.
+pub(crate) struct Memories;
+
+/// The word for the kind of these records, and the scheme of their entries.
+pub const KIND: &str = "memory";
+
+/// The category of a memory whose own cannot be read.
+const CATEGORY: WordColumn = WordColumn {
+    name: "category",
+    knows: |word| MemoryCategory::parse(word).is_some(),
+    fallback: "fact",
+};
+
+/// A memory to be stored.
+pub struct NewMemory<'a> {
+    pub project: i64,
+    /// The session of the call, in the store.
+    pub stored_in: Option<i64>,
+    /// The root of the project's directory where it was stored, by which a split of the project moves it.
+    pub root: Option<&'a str>,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+    pub category: MemoryCategory,
+    /// From 0 to 1.
+    pub importance: f64,
+    pub tags: &'a [Redacted<String>],
+    pub content: &'a Redacted<String>,
+}
+
+/// A stored memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// The record id.
+    pub id: i64,
+    pub uuid: String,
+    pub project: i64,
+    /// The session of the call that stored it, in the store.
+    pub stored_in: Option<i64>,
+    pub at: i64,
+    pub category: MemoryCategory,
+    pub importance: f64,
+    pub tags: Vec<String>,
+    pub content: String,
+    /// The record id of the memory that is in its place.
+    pub superseded_by: Option<i64>,
+}
+
+impl Memory {
+    pub fn status(&self) -> MemoryStatus {
+        match self.superseded_by {
+            None => MemoryStatus::Stored,
+            Some(_) => MemoryStatus::Superseded,
+        }
+    }
+}
+
+/// Stores a memory. Returns its record id and its UUID.
+pub fn add(tx: &Tx<'_>, new: &NewMemory<'_>) -> Result<(i64, String), OpError> {
+    const ADD: &str = "INSERT INTO memories \
+         (id, uuid, stored_in, project, root, at, category, importance, tags, content) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let read = |row: &Row<'_>| Ok([row.cell::<i64>(0)?, row.cell::<i64>(1)?]);
+    let [high, low] = tx.sql(|db| db.query_row("SELECT random(), random()", [], read))?;
+    let random = (u128::from(high.cast_unsigned()) << 64) | u128::from(low.cast_unsigned());
+    let (id, uuid) = (record_ids::next(tx)?, id_of(random.to_be_bytes()));
+    let NewMemory { project, stored_in, root, at, category, importance, tags, content } = new;
+    let tags: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
+    let tags = json!(tags).to_string();
+    let (category, content) = (category.word(), content.as_str());
+    let given =
+        params![id, uuid, stored_in, project, root, at, category, importance, tags, content];
+    tx.sql(|db| db.prepare_cached(ADD)?.execute(given))?;
+    passages::add(tx, id)?;
+    Ok((id, uuid))
+}
+
+/// Puts a memory in the place of another one. If that is superseded already, the memory that is in its place now is
+/// superseded. Returns the memory that was superseded; none if it is the new one itself.
+pub fn supersede(tx: &Tx<'_>, old: &Memory, by: i64) -> Result<Option<Memory>, OpError> {
+    const SUPERSEDE: &str = "UPDATE memories SET superseded_by = ?2 WHERE id = ?1";
+    let current = current(tx, old.id)?;
+    if current == by {
+        return Ok(None);
+    }
+    tx.sql(|db| db.prepare_cached(SUPERSEDE)?.execute([current, by]))?;
+    get(tx, current)
+}
+
+const COLUMNS: &str = "SELECT id, uuid, project, stored_in, at, category, importance, tags, content, \
+     superseded_by FROM memories";
+
+fn memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let tags: String = row.cell(7)?;
+    Ok(Memory {
+        id: row.cell(0)?,
+        uuid: row.cell(1)?,
+        project: row.cell(2)?,
+        stored_in: row.cell(3)?,
+        at: row.cell(4)?,
+        category: MemoryCategory::parse(&row.text(5)?).unwrap_or(MemoryCategory::Fact),
+        importance: row.cell(6)?,
+        tags: serde_json::from_str(&tags).unwrap_or_default(),
+        content: row.cell(8)?,
+        superseded_by: row.cell(9)?,
+    })
+}
+
+/// The memory with this record id.
+pub fn get(rx: &Rx<'_>, id: i64) -> Result<Option<Memory>, OpError> {
+    let select = format!("{COLUMNS} WHERE id = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([id], memory).optional())
+}
+
+/// The memory with this UUID.
+pub fn by_uuid(rx: &Rx<'_>, uuid: &str) -> Result<Option<Memory>, OpError> {
+    let select = format!("{COLUMNS} WHERE uuid = ?1");
+    rx.sql(|db| db.prepare_cached(&select)?.query_row([uuid], memory).optional())
+}
+
+/// The memories of these projects, or of all, newest first.
+pub fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec<Memory>, OpError> {
+    let select = format!(
+        "{COLUMNS} WHERE ?1 IS NULL OR project IN (SELECT value FROM json_each(?1)) \
+         ORDER BY at DESC, id DESC LIMIT ?2"
+    );
+    let projects = projects.map(|ids| json_ids(ids.iter().copied()));
+    let given = params![projects, i64::try_from(limit).unwrap_or(i64::MAX)];
+    rx.sql(|db| db.prepare_cached(&select)?.query_map(given, memory)?.collect())
+}
+
+/// The memories from this one to the one that is in its place now: itself first, each followed by its successor.
+pub fn successors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
+    let mut chain: Vec<Memory> = Vec::new();
+    let mut next = Some(id);
+    while let Some(id) = next.filter(|_| chain.len() < model::limits::MEMORY_CHAIN_MAX) {
+        let Some(memory) = get(rx, id)? else { break };
+        next = memory.superseded_by;
+        chain.push(memory);
+    }
+    Ok(chain)
+}
+
+/// The record id of the memory that is in the place of this one now: itself if it is not superseded.
+pub fn current(rx: &Rx<'_>, id: i64) -> Result<i64, OpError> {
+    const NEXT: &str = "SELECT superseded_by FROM memories WHERE id = ?1";
+    let mut current = id;
+    for _ in 0..model::limits::MEMORY_CHAIN_MAX {
+        let next: Option<Option<i64>> = rx.sql(|db| {
+            db.prepare_cached(NEXT)?.query_row([current], |row| row.cell(0)).optional()
+        })?;
+        match next.flatten() {
+            Some(next) => current = next,
+            None => break,
+        }
+    }
+    Ok(current)
+}
+
+/// Deletes a memory. The memories that it superseded get its own successor; without one they hold again. Returns the
+/// UUIDs of those that hold again.
+pub fn remove(tx: &Tx<'_>, id: i64) -> Result<Vec<String>, OpError> {
+    const AGAIN: &str = "UPDATE memories SET superseded_by = \
+         (SELECT superseded_by FROM memories WHERE id = ?1) WHERE superseded_by = ?1 \
+         RETURNING uuid, superseded_by";
+    const REMOVE: &str = "DELETE FROM memories WHERE id = ?1";
+    let uuid = get(tx, id)?.map(|memory| memory.uuid);
+    passages::remove(tx, id)?;
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    let relinked: Vec<(String, Option<i64>)> =
+        tx.sql(|db| db.prepare_cached(AGAIN)?.query_map([id], read)?.collect())?;
+    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([id]))?;
+    if let Some(uuid) = uuid {
+        // Answers to other calls may quote its beginning.
+        calls::forget_with(tx, &uuid, true)?;
+        receipts::forget_path(tx, &model::memory::path(&uuid))?;
+    }
+    let again = relinked.into_iter().filter(|(_, by)| by.is_none());
+    Ok(again.map(|(uuid, _)| uuid).collect())
+}
+
+impl Aggregate for Memories {
+    fn name(&self) -> &'static str {
+        "memories"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/memories.sql")
+    }
+
+    fn records(&self) -> Option<&'static dyn Records> {
+        Some(&Memories)
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[TableInfo {
+            name: "memories",
+            role: TableRole::Record,
+            is_indexed: true,
+            json: &["tags"],
+            words: &[CATEGORY],
+            references: &[
+                Reference::needed("project", "projects"),
+                Reference::optional("superseded_by", "memories"),
+            ],
+            links: &[("stored_in", "sessions")],
+            at: Some("at"),
+            root: Some("root"),
+            times: &["at"],
+        }];
+        TABLES
+    }
+
+    fn text_bytes(&self) -> Option<&'static str> {
+        Some("SELECT total(octet_length(content) + octet_length(tags)) FROM memories")
+    }
+}
+
+impl Records for Memories {
+    fn kinds(&self) -> &'static [&'static str] {
+        &[KIND]
+    }
+
+    fn scheme(&self) -> &'static str {
+        KIND
+    }
+
+    /// Content and tags are two texts, so that a memory is found by its tags, too.
+    fn document(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Document>, OpError> {
+        let found = get(rx, id)?.map(|Memory { project, at, content, tags, .. }| {
+            let tags = Some(tags.join(" ")).filter(|tags| !tags.is_empty());
+            let texts = [content].into_iter().chain(tags).collect();
+            Document { id, session: 0, project, at, kind: KIND, texts }
+        });
+        Ok(found)
+    }
+
+    fn record(&self, rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
+        const PROJECT: &str = "SELECT name FROM projects WHERE id = ?1";
+        let Some(obs_type) = RecordType::of(KIND) else { return Ok(None) };
+        let Some(memory) = get(rx, id)? else { return Ok(None) };
+        let project: Option<String> = rx.sql(|db| {
+            let mut select = db.prepare_cached(PROJECT)?;
+            select.query_row([memory.project], |row| row.cell(0)).optional()
+        })?;
+        let Memory { uuid, at, category, importance, tags, content, .. } = memory;
+        Ok(Some(Observation {
+            id,
+            timestamp: at.div_euclid(1_000),
+            session_id: String::new(),
+            project: project.unwrap_or_default(),
+            obs_type,
+            source_event: String::new(),
+            tool_name: None,
+            file_path: None,
+            content,
+            metadata: Some(json!({
+                "memory_id": uuid,
+                "category": category,
+                "importance": importance,
+                "tags": tags,
+            })),
+            is_pinned: false,
+            prompt_id: None,
+            agent: String::new(),
+            agent_id: None,
+            damaged: false,
+            at_ms: at,
+            project_row: memory.project,
+        }))
+    }
+
+    fn superseded_by(&self, rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
+        Ok(Some(current(rx, id)?).filter(|current| *current != id))
+    }
+
+    fn documents(&self) -> &'static str {
+        "SELECT m.id, m.project, m.session, m.at, CAST('memory' AS TEXT) AS kind, CAST(NULL AS INTEGER),
+         CAST('' AS TEXT) AS agent, CAST(0 AS INTEGER), CAST(0 AS INTEGER)
+    FROM memories m"
+    }
+
+    fn remove(&self, tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+        remove(tx, id).map(drop)
+    }
+
+    fn text_columns(&self) -> TextColumns {
+        TextColumns {
+            from: "memories",
+            id: "id",
+            plain: &["content", "root"],
+            json: &["tags"],
+            indexed: &["content", "tags"],
+            unindexed: &["root"],
+        }
+    }
+
+    fn texts_after(&self, rx: &Rx<'_>, id: i64, limit: usize) -> Result<Vec<Texts>, OpError> {
+        const AFTER: &str =
+            "SELECT id, content, tags FROM memories WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let read = |row: &Row<'_>| {
+            let (id, content, tags): (i64, String, String) =
+                (row.cell(0)?, row.cell(1)?, row.cell(2)?);
+            let tags: Value = serde_json::from_str(&tags).unwrap_or_default();
+            let metadata = Some(json!({ "tags": tags }));
+            Ok(Texts { id, session: 0, content, file_path: None, metadata })
+        };
+        rx.sql(|db| db.prepare_cached(AFTER)?.query_map(params![id, limit], read)?.collect())
+    }
+
+    fn replace_texts(
+        &self,
+        tx: &Tx<'_>,
+        id: i64,
+        new: &Replacement,
+    ) -> Result<Option<bool>, OpError> {
+        const REPLACE: &str =
+            "UPDATE memories SET content = ?2, tags = coalesce(?3, tags) WHERE id = ?1";
+        let tags = new.metadata.as_ref().and_then(|metadata| metadata.get("tags"));
+        let tags = tags.filter(|tags| tags.is_array()).map(Value::to_string);
+        passages::replaced(tx, id, REPLACE, params![id, new.content.as_str(), tags])
+    }
+}

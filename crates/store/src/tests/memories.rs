@@ -1,0 +1,129 @@
+//! Memories in the store: which one is in the place of another, and the parts of the store that walk the registry.
+
+use model::limits;
+use model::memory::{MemoryCategory, MemoryStatus};
+use text::query;
+use text::secrets::{Profile, redact, redact_json};
+
+use super::NOW;
+use super::desk::{Desk, plain};
+use crate::memories::{self, NewMemory};
+use crate::purge::{self, PurgeFilter};
+use crate::scrub::{self, Replacement};
+use crate::search::{self, Filter, Order};
+use crate::{damaged, index_health, literal, projects, superseded_by};
+
+fn add(desk: &Desk, content: &str, supersedes: &[i64]) -> i64 {
+    let (project, session) = (desk.project.id, desk.session.id);
+    let (content, tag, supersedes) = (plain(content), [plain("ops")], supersedes.to_vec());
+    desk.write(move |tx| {
+        let new = NewMemory {
+            project,
+            stored_in: Some(session),
+            root: Some("/w/app"),
+            at: NOW,
+            category: MemoryCategory::Fact,
+            importance: 0.5,
+            tags: &tag,
+            content: &content,
+        };
+        let (id, _) = memories::add(tx, &new)?;
+        for old in &supersedes {
+            let old = memories::get(tx, *old)?.unwrap();
+            memories::supersede(tx, &old, id)?;
+        }
+        Ok(id)
+    })
+}
+
+fn found(desk: &Desk, words: &str, filter: &Filter<'_>) -> Vec<i64> {
+    let query = query::rewrite(words);
+    let hits = desk.read(|rx| search::hits(rx, &query, filter, Order::Best, 9)).hits;
+    hits.iter().map(|hit| hit.id).collect()
+}
+
+fn current(desk: &Desk, id: i64) -> i64 {
+    desk.read(|rx| memories::current(rx, id))
+}
+
+#[test]
+fn a_removed_memory_hands_its_place_to_its_successor_or_back_to_the_old_one() {
+    let desk = Desk::new();
+    let a = add(&desk, "the port is 80", &[]);
+    let b = add(&desk, "the port is 81", &[a]);
+    let c = add(&desk, "the port is 82", &[b]);
+    assert_eq!([a, b, c].map(|id| current(&desk, id)), [c, c, c]);
+    assert_eq!(desk.read(|rx| superseded_by(rx, a)), Some(c));
+    let chain = desk.read(|rx| memories::successors(rx, a));
+    assert_eq!(chain.iter().map(|one| one.id).collect::<Vec<_>>(), [a, b, c]);
+    assert!(desk.write(move |tx| memories::remove(tx, b)).is_empty(), "c is in its place");
+    assert_eq!(current(&desk, a), c);
+    let again = desk.write(move |tx| memories::remove(tx, c));
+    let old = desk.read(|rx| memories::get(rx, a)).unwrap();
+    assert_eq!(old.status(), MemoryStatus::Stored);
+    assert_eq!(again, [old.uuid]);
+}
+
+#[test]
+fn superseding_a_superseded_memory_supersedes_the_one_in_its_place() {
+    let desk = Desk::new();
+    let a = add(&desk, "first", &[]);
+    let b = add(&desk, "second", &[a]);
+    let c = add(&desk, "third", &[a, b]);
+    let by = |id: i64| desk.read(|rx| memories::get(rx, id)).unwrap().superseded_by;
+    assert_eq!([a, b, c].map(by), [Some(b), Some(c), None]);
+}
+
+#[test]
+fn a_cycle_that_only_damage_makes_ends() {
+    let desk = Desk::new();
+    let a = add(&desk, "first", &[]);
+    let b = add(&desk, "second", &[a]);
+    let cycle = format!("UPDATE memories SET superseded_by = {a} WHERE id = {b}");
+    super::other_connection(&desk.home.db()).execute_batch(&cycle).unwrap();
+    assert!([a, b].contains(&current(&desk, a)));
+    let chain = desk.read(|rx| memories::successors(rx, a));
+    assert_eq!(chain.len(), limits::MEMORY_CHAIN_MAX);
+}
+
+#[test]
+fn memories_move_with_their_project_and_outlive_their_session() {
+    let desk = Desk::new();
+    let id = add(&desk, "the cache is warm", &[]);
+    let session = desk.session.id;
+    let filter = PurgeFilter { session: Some(session), ..PurgeFilter::default() };
+    assert_eq!(desk.read(|rx| purge::plan(rx, &filter)).count("memories"), 0);
+    let from = desk.project.id;
+    let into = desk.session("s-2", "web", 1).project;
+    desk.write(move |tx| tx.registry().split_project(tx, (from, "/w/app"), into));
+    assert_eq!(desk.read(|rx| memories::get(rx, id)).unwrap().project, into);
+    desk.write(move |tx| projects::merge(tx, into, from));
+    assert_eq!(desk.read(|rx| memories::get(rx, id)).unwrap().project, from);
+    let here = Filter { projects: Some(&[from]), ..Filter::default() };
+    assert_eq!(found(&desk, "cache", &here), [id]);
+}
+
+#[test]
+fn a_purge_and_a_scrub_reach_content_and_tags() {
+    let desk = Desk::new();
+    let old = add(&desk, "the word is quetzalcoatl", &[]);
+    let new = add(&desk, "another word", &[old]);
+    assert_eq!(desk.read(|rx| literal::matches(rx, "quetzal")).records, [old]);
+    assert_eq!(desk.read(|rx| literal::matches(rx, "ops")).records, [old, new]);
+    let texts = desk.read(|rx| scrub::after(rx, 0, 9));
+    let metadata = texts.iter().find(|texts| texts.id == old).unwrap().metadata.clone().unwrap();
+    assert_eq!(metadata["tags"], serde_json::json!(["ops"]));
+    let replaced = Replacement {
+        content: redact("the word is gone", Profile::Strict),
+        file_path: None,
+        metadata: Some(redact_json(serde_json::json!({ "tags": ["dev"] }), Profile::Strict)),
+    };
+    assert!(desk.write(move |tx| scrub::replace(tx, old, &replaced)));
+    assert!(found(&desk, "quetzalcoatl", &Filter::default()).is_empty());
+    assert_eq!(found(&desk, "dev", &Filter::default()), [old]);
+    let filter = PurgeFilter { ids: Some(vec![new]), ..PurgeFilter::default() };
+    assert_eq!(desk.write(move |tx| Ok(purge::run(tx, &filter)?.count("memories"))), 1);
+    assert_eq!(current(&desk, old), old);
+    assert!(desk.write(|tx| Ok(index_health::mend(tx)?.is_none())), "the index is sound");
+    assert_eq!(desk.write(damaged::mend), 0);
+}
