@@ -68,7 +68,7 @@ static PURE: [FuzzTarget; 7] = [
     ),
     pure!(
         "neutral",
-        "text::one_line, quoted, printable: no control characters, bounded, idempotent",
+        "text::one_line, quoted: no control characters, bounded; printable: only line breaks and tabs; all idempotent",
         neutral::generate,
         neutral::check
     ),

@@ -138,7 +138,9 @@ pub(crate) fn turn<T: Serialize + Send + 'static>(
 ) -> Result<T, OpError> {
     match cx.store.whole().write(Write { at: cx.now, ..Write::default() }, f)? {
         Written::Done(value) => Ok(value),
-        Written::Repeated(_) => Err(OpError::internal("a turn without an id was answered before")),
+        Written::Repeated(_) => {
+            Err(OpError::internal("a write without a call id was answered before"))
+        }
     }
 }
 

@@ -139,7 +139,7 @@ pub(crate) struct Replacements {
     by: HashMap<i64, Option<i64>>,
     /// The answers and commits that only repeat a replaced hit of their turn, each with the record that replaces that one.
     repeating: HashMap<i64, i64>,
-    /// Records that were compared with hits; none for one that replaces nothing, as most do.
+    /// Records that were compared with hits; `None` for one whose text cannot replace another, like most.
     replacing: HashMap<i64, Option<TalkStatement>>,
 }
 

@@ -55,10 +55,10 @@ pub(crate) struct SessionTraceOutput {
 /// A prompt and what it caused.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TracedPrompt {
-    /// None for what belongs to the session as a whole.
+    /// None for observations without a prompt, and for those whose prompt is outside of `after` and `before`.
     prompt_id: Option<i64>,
     timestamp: i64,
-    /// `user`, `agent`, or `system` for what belongs to the session as a whole.
+    /// `user` or `agent`; `system` if there is no prompt.
     source: Cow<'static, str>,
     content: Option<String>,
     /// `replaced by #ID` if a newer record says that this is no longer so.

@@ -33,7 +33,7 @@ impl Op for ResumeText {
     const INFO: OpInfo = OpInfo {
         name: "resume_text",
         summary: "Show the block that a resumed session begins with",
-        doc: "Nothing is recorded. `briefing` shows the text that follows it.",
+        doc: "Nothing is recorded. `briefing` with `for` = `resume` shows the block and the text that follows it.",
         tiers: BY_PEOPLE,
         toolset: "sessions",
         cli: CliShape {

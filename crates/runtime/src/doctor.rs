@@ -45,7 +45,8 @@ impl DoctorCheck {
 }
 
 impl RuntimeInner {
-    /// Notes about capture: pauses, and projects that exclude their files. One line each.
+    /// Notes about capture, one line each: pauses, and projects whose settings file excludes (nearly) all files, cannot be
+    /// used, or has unknown keys.
     pub(crate) fn notes(&self, rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Vec<String>, OpError> {
         let mut notes = pause::notes(rx, cx.now)?;
         // Only places in the cache are reported, so the caller's own has to be there.

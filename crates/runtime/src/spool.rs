@@ -365,7 +365,7 @@ impl RuntimeInner {
                     waiting.push((path.clone(), HookEvent { at, ..event }));
                 }
                 Ok(None) => cleared += usize::from(set_aside(path)),
-                // A missing file was ingested by another process.
+                // The file cannot be read, or another process removed it meanwhile. If it still exists, a later pass reads it.
                 Err(_) => {}
             }
         }

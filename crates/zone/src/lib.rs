@@ -33,7 +33,7 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// The zone of this process: `TZ`, else the machine's, else UTC.
+    /// The zone of this process: `TZ` if it is set, else the machine's; UTC if that zone cannot be read.
     pub fn local() -> Zone {
         let zone = match env::var("TZ") {
             Ok(name) => Zone::named(name.strip_prefix(':').unwrap_or(&name)),
