@@ -134,6 +134,11 @@ impl CallerSession {
         projects::resolve(tx, &self.facts, self.now)
     }
 
+    /// The project of the call in the store, if it is known.
+    pub(crate) fn known_project(&self, rx: &Rx<'_>) -> Result<Option<i64>, OpError> {
+        Ok(projects::known(rx, &self.facts)?.map(|project| project.id))
+    }
+
     fn named(&self) -> NamedSession<'_> {
         NamedSession { name: &self.name, agent: self.agent, at: self.now, starts: false }
     }

@@ -7,7 +7,7 @@ use model::event::Published;
 use model::hook::ToldEntry;
 use model::wire::EnvNames;
 use place::Captured;
-use store::{Aggregate, Opened, Store, Tx};
+use store::{Aggregate, Opened, Rx, Store, Tx};
 
 use crate::asset::Asset;
 use crate::candidate::{Candidate, Moment, Occasion};
@@ -119,6 +119,11 @@ pub trait Plugin: Send + Sync {
         _config: &Config,
     ) -> Result<(), OpError> {
         Ok(())
+    }
+
+    /// Its line of `rekindle status`: a title and a short text; none if there is nothing to report.
+    fn status(&self, _rx: &Rx<'_>) -> Result<Option<(&'static str, String)>, OpError> {
+        Ok(None)
     }
 
     /// Called in a transaction when the daemon ends.

@@ -17,6 +17,8 @@ pub enum Slot {
     NotRecorded,
     /// The text is about several projects that share a name.
     SharedName,
+    /// The active hypothesis of a session, every few tool calls.
+    CheckIn,
     HintsForCommand,
     HintsForProject,
     /// Earlier turns about the subject of a prompt.
@@ -48,7 +50,7 @@ pub enum Slot {
 }
 
 /// If space is short, sections lose their rows in this order, each down to its floor.
-pub const YIELD_ORDER: [Slot; 26] = [
+pub const YIELD_ORDER: [Slot; 27] = [
     Slot::Found,
     Slot::HandoffDone,
     Slot::HandoffFiles,
@@ -58,6 +60,7 @@ pub const YIELD_ORDER: [Slot; 26] = [
     Slot::HandoffIntent,
     Slot::HintsForProject,
     Slot::HintsForCommand,
+    Slot::CheckIn,
     Slot::Related,
     Slot::OtherRecords,
     Slot::Intents,
@@ -140,6 +143,7 @@ impl Slot {
             Slot::Repaired => bullets("Memory was repaired", 1, 1),
             Slot::NotRecorded => bullets("Not recorded", 1, 1),
             Slot::SharedName => bullets("Several projects", 1, 1),
+            Slot::CheckIn => bullets("Your hypothesis", 1, 1),
             // The plugin bounds the number of hints by time and session.
             Slot::HintsForCommand => bullets(HINT_TITLES[0], 0, usize::MAX),
             Slot::HintsForProject => bullets(HINT_TITLES[1], 0, usize::MAX),

@@ -7,7 +7,7 @@ use model::project::Project;
 use model::session::{self, Session};
 use model::{Code, OpError, Tier};
 use place::{NotCaptured, Place, Question, Wanted};
-use store::{Tx, projects, sessions};
+use store::{Rx, Tx, projects, sessions};
 
 use crate::caller::CallerSession;
 use crate::cx::Cx;
@@ -68,6 +68,14 @@ impl CallTarget {
     /// The top directory of the project.
     pub fn root(&self) -> Option<&str> {
         self.place.as_ref()?.facts.root.as_deref()
+    }
+
+    /// The project that the call would write to, if it is known.
+    pub fn project(&self, rx: &Rx<'_>) -> Result<Option<i64>, OpError> {
+        match (&self.place, &self.known) {
+            (None, Some(session)) => Ok(Some(session.project_id)),
+            _ => self.session.known_project(rx),
+        }
     }
 
     /// The session in the store, if the call has one that is known.

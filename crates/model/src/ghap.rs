@@ -134,7 +134,7 @@ words! {
         Full "full",
         /// The way of working and its result.
         Strategy "strategy",
-        /// What was unexpected; only of falsified ones.
+        /// The unexpected part; only of falsified ones.
         Surprise "surprise",
         /// Why the hypothesis was wrong; only of falsified ones.
         RootCause "root_cause",
@@ -153,9 +153,9 @@ pub struct RootCause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lesson {
-    pub what_worked: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeaway: Option<String>,
+    pub what_worked: String,
 }
 
 /// The end of a ghap, as an agent or a user declares it.

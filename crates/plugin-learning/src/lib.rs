@@ -8,6 +8,7 @@ mod context;
 mod fixes;
 mod ghaps;
 mod memories;
+mod settings;
 mod values;
 
 use std::sync::Arc;
@@ -15,11 +16,16 @@ use std::sync::Arc;
 use contract::{
     Candidate, Config, ConfigKey, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
+use model::hook::ToldEntry;
 use place::Captured;
-use store::Tx;
+use store::{Rx, Tx};
 
 /// The learning plugin.
-pub struct Learning;
+#[derive(Default)]
+pub struct Learning {
+    /// Reminders of active ghaps that may be due.
+    due: ghaps::DueReminders,
+}
 
 impl Plugin for Learning {
     fn name(&self) -> &'static str {
@@ -38,26 +44,47 @@ impl Plugin for Learning {
     }
 
     fn command_groups(&self) -> &'static [(&'static str, &'static str)] {
-        &[("memory", "Store texts that later sessions recall")]
+        &[
+            ("ghap", "State a hypothesis, resolve it, find earlier ones"),
+            ("memory", "Store texts that later sessions recall"),
+        ]
     }
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
-        memories::schemes()
+        [ghaps::schemes(), memories::schemes()].concat()
     }
 
     fn config(&self) -> &'static [ConfigKey] {
-        &[]
+        settings::KEYS
     }
 
-    fn observe(&self, _: &Captured<'_>, _: &Tx<'_>, _: &Config) -> Result<(), OpError> {
-        Ok(())
+    fn instructions(&self) -> &'static str {
+        ghaps::INSTRUCTIONS
     }
 
-    fn may_have_candidates(&self, _: &Occasion<'_>, _: &Config) -> bool {
-        false
+    fn status(&self, rx: &Rx<'_>) -> Result<Option<(&'static str, String)>, OpError> {
+        Ok(ghaps::status(rx)?.map(|text| ("learning", text)))
     }
 
-    fn candidates(&self, _: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
-        Ok(Vec::new())
+    fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, config: &Config) -> Result<(), OpError> {
+        if !config.boolean(settings::HOOKS) {
+            return Ok(());
+        }
+        ghaps::observe(tx, seen, &self.due)
+    }
+
+    fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {
+        config.boolean(settings::HOOKS) && ghaps::may_have_candidates(occasion, &self.due)
+    }
+
+    fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+        if !moment.config.boolean(settings::HOOKS) {
+            return Ok(Vec::new());
+        }
+        ghaps::candidates(moment, &self.due)
+    }
+
+    fn delivered(&self, tx: &Tx<'_>, session: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
+        ghaps::delivered(tx, session, entries)
     }
 }

@@ -24,7 +24,7 @@ pub fn kit() -> Kit {
         Arc::new(plugin_observations::Observations),
         Arc::new(plugin_hints::Hints::default()),
         Arc::new(plugin_sessions::Sessions),
-        Arc::new(plugin_learning::Learning),
+        Arc::new(plugin_learning::Learning::default()),
     ];
     plugins.extend(MORE.get().into_iter().flat_map(|make| make()));
     Kit::new(plugins).with_home(client::platform::home())

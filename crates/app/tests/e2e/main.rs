@@ -31,6 +31,8 @@ mod faults;
 mod for_models;
 mod forgetting;
 mod full_stdout;
+mod ghaps;
+mod ghaps_hooks;
 mod handoff;
 mod hints_faults;
 mod hints_scenarios;

@@ -246,6 +246,8 @@ fn normal(value: &Value) -> Value {
         }
         // The id of a memory is random.
         Value::String(text) if model::memory::read_id("", text).is_ok() => json!("a memory"),
+        // The id of a ghap has the time at which it was started.
+        Value::String(text) if text.starts_with("ghap_") => json!("a ghap"),
         other => other.clone(),
     }
 }

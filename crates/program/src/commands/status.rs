@@ -64,7 +64,12 @@ fn remarks(status: &Value) -> Vec<String> {
         let texts = status[name].as_array().into_iter().flatten().filter_map(Value::as_str);
         texts.map(|text| format!("{title:<12}{text}")).collect()
     };
-    [each("notices", "repaired:"), each("notes", "note:")].concat()
+    let plugins = status["plugins"].as_object().into_iter().flatten();
+    let plugins = plugins.filter_map(|(title, text)| {
+        let title = format!("{title}:");
+        text.as_str().map(|text| format!("{title:<12}{text}"))
+    });
+    [plugins.collect(), each("notices", "repaired:"), each("notes", "note:")].concat()
 }
 
 fn pretty(status: &Value) -> String {

@@ -1,5 +1,6 @@
 //! `status` and `stop`: the daemon that hosts this runtime, if there is one.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 
 use contract::{Access, Cx, Op, OpInfo, Tier};
@@ -28,6 +29,9 @@ pub(super) struct StatusOutput {
     last_event: Option<LastEvent>,
     /// Events in the spool.
     spooled: usize,
+    /// What plugins report, by title, for example `learning`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    plugins: BTreeMap<String, String>,
     /// Repairs of the store.
     notices: Vec<String>,
     /// Other notes, such as that capture is paused.
@@ -93,11 +97,16 @@ impl Op for Status {
         let outdated =
             outdated.map(|what| format!("{what}; the daemon still uses the old settings"));
         let waiting = inner.spool.waiting();
-        let (last, events, notes) = cx.store.read(|rx| {
+        let (last, events, notes, plugins) = cx.store.read(|rx| {
             let mut notes = host_notes.clone();
             notes.extend(outdated.iter().cloned().chain(waiting.note()));
             notes.extend(inner.notes(rx, cx)?);
-            Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes))
+            let mut plugins = BTreeMap::new();
+            for plugin in inner.plugins.iter() {
+                let line = plugin.status(rx)?.map(|(title, text)| (title.to_owned(), text));
+                plugins.extend(line);
+            }
+            Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes, plugins))
         })?;
         Ok(StatusOutput {
             running: daemon.is_some(),
@@ -112,6 +121,7 @@ impl Op for Status {
                 at: rfc3339(record.at),
             }),
             spooled: waiting.events,
+            plugins,
             notices: inner.store.notices(),
             notes,
         })

@@ -1,0 +1,148 @@
+//! `get_active_ghap`: the active ghap of a session in a project, with its history, notes and evidence.
+
+use contract::pretty::pretty;
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::OpError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::place::{self, TOOLSET, WantedGhap, target};
+use super::start;
+use super::view::{self, GhapView};
+
+pub(crate) struct GetActiveGhap;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetActiveGhapParams {
+    /// Yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The directory of the work.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct GetActiveGhapOutput {
+    has_active: bool,
+    session_id: String,
+    #[serde(flatten)]
+    ghap: Option<GhapView>,
+    /// The tier that the last run gives to a resolution: `confirmed would be gold`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+impl Op for GetActiveGhap {
+    const INFO: OpInfo = OpInfo {
+        name: "get_active_ghap",
+        summary: "Show the active ghap with its history, notes and evidence",
+        doc: "Call it when you continue work, and before you resolve it.",
+        toolset: TOOLSET,
+        typed_errors: true,
+        cli: CliShape {
+            path: &["ghap"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "The hypothesis of a session",
+            before: &[("start_ghap", start::EXAMPLE)],
+            params: r#"{"session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = GetActiveGhapParams;
+    type Output = GetActiveGhapOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: GetActiveGhapParams,
+    ) -> Result<GetActiveGhapOutput, OpError> {
+        let target = target(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let ghap = cx.store.read(|rx| place::active(&target, rx))?;
+        Ok(GetActiveGhapOutput {
+            has_active: ghap.is_some(),
+            session_id: target.session_name().unwrap_or_default().to_owned(),
+            proof: ghap.as_ref().and_then(|ghap| view::proof(ghap, cx.now)),
+            ghap: ghap.map(GhapView::of),
+            answered_at: cx.now.div_euclid(1_000),
+        })
+    }
+}
+
+impl Pretty for GetActiveGhap {
+    fn pretty(_: &GetActiveGhapParams, output: &GetActiveGhapOutput, _: usize) -> String {
+        let now = output.answered_at.saturating_mul(1_000);
+        match &output.ghap {
+            Some(ghap) => ghap.shown(now, output.proof.as_deref()),
+            None => {
+                "No active ghap. `rekindle ghap start --help` says how to state one.".to_owned()
+            }
+        }
+    }
+}
+
+pub(crate) struct GetGhap;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetGhapParams {
+    /// As `list_ghap_entries` names it; `active` for the active one of the session.
+    ghap_id: String,
+    /// Yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The directory of the work.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct GetGhapOutput {
+    ghap: GhapView,
+    /// Seconds since 1970, UTC: ages count from here.
+    answered_at: i64,
+}
+
+impl Op for GetGhap {
+    const INFO: OpInfo = OpInfo {
+        name: "get_ghap",
+        summary: "Show a ghap with its history, notes, evidence and resolution",
+        doc: "",
+        toolset: TOOLSET,
+        typed_errors: true,
+        cli: CliShape {
+            path: &["ghap", "show"],
+            positional: &["ghap_id"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "The active one",
+            before: &[("start_ghap", start::EXAMPLE)],
+            params: r#"{"ghap_id":"active","session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = GetGhapParams;
+    type Output = GetGhapOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: GetGhapParams) -> Result<GetGhapOutput, OpError> {
+        let wanted = WantedGhap::of(cx, params.ghap_id, (params.session_id, params.cwd))?;
+        let ghap = cx.store.read(|rx| wanted.find(rx))?;
+        Ok(GetGhapOutput { ghap: GhapView::of(ghap), answered_at: cx.now.div_euclid(1_000) })
+    }
+}
+
+impl Pretty for GetGhap {
+    fn pretty(_: &GetGhapParams, output: &GetGhapOutput, _: usize) -> String {
+        output.ghap.shown(output.answered_at.saturating_mul(1_000), None)
+    }
+}

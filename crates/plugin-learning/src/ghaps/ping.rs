@@ -1,0 +1,43 @@
+//! `ping`: says that the server answers.
+
+use contract::{Cx, Example, Op, OpInfo};
+use model::OpError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::place::TOOLSET;
+
+pub(crate) struct Ping;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PingParams {}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PingOutput {
+    status: String,
+    server: String,
+    version: String,
+}
+
+impl Op for Ping {
+    const INFO: OpInfo = OpInfo {
+        name: "ping",
+        summary: "Check that the server answers",
+        doc: "",
+        toolset: TOOLSET,
+        typed_errors: true,
+        examples: &[Example { title: "Is it there?", before: &[], params: "{}" }],
+        ..OpInfo::BASE
+    };
+    type Params = PingParams;
+    type Output = PingOutput;
+
+    fn run(&self, _: &Cx<'_>, _: PingParams) -> Result<PingOutput, OpError> {
+        Ok(PingOutput {
+            status: "healthy".to_owned(),
+            server: "rekindle".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! The session and the project of a call about ghaps.
+
+use contract::{CallTarget, Cx};
+use model::OpError;
+use model::ghap::Ghap;
+use place::Wanted;
+use store::sessions::{self, SessionFilter};
+use store::{Rx, Tx, ghaps};
+use text::secrets::{self, Profile};
+
+/// The toolset of these operations.
+pub(super) const TOOLSET: &str = "learning";
+
+/// The target of a call: the session that it names, else its caller's, else the one that was last active in the project or
+/// anywhere.
+pub(super) fn target(
+    cx: &Cx<'_>,
+    session_id: Option<&str>,
+    cwd: Option<&str>,
+) -> Result<CallTarget, OpError> {
+    let named = CallTarget::of(cx, session_id, cwd)?;
+    if named.session_name().is_some() {
+        return Ok(named);
+    }
+    let question = named.projects(Wanted::Here);
+    let latest = cx.store.read(|rx| {
+        let here = question.scope(rx)?.ids();
+        let newest = |projects: Option<&[i64]>| {
+            let filter = SessionFilter { projects, ..SessionFilter::default() };
+            sessions::list(rx, &filter, 1).map(|mut found| found.pop())
+        };
+        match newest(here.as_deref())? {
+            Some(session) => Ok(Some(session.session_id)),
+            None => newest(None).map(|session| session.map(|session| session.session_id)),
+        }
+    })?;
+    let latest = latest.ok_or_else(|| {
+        OpError::not_found("no session is recorded yet")
+            .hint("Name one with `session_id`; `start_session` gives you a new one.")
+    })?;
+    // The directory is still the caller's.
+    CallTarget::of(cx, Some(&latest), cwd.or(cx.caller.situation.cwd.as_deref()))
+}
+
+/// The session and the project of a write, in the store, and the agent's own id of the session.
+pub(super) struct WritePlace {
+    pub(super) session: i64,
+    pub(super) session_id: String,
+    pub(super) project: i64,
+    pub(super) root: Option<String>,
+}
+
+impl WritePlace {
+    pub(super) fn of(target: &CallTarget, tx: &Tx<'_>) -> Result<WritePlace, OpError> {
+        let written = target.resolve(tx)?;
+        let nameless = || OpError::internal("the call has no session");
+        let (session, session_id) = written.session.ok_or_else(nameless)?;
+        Ok(WritePlace {
+            session,
+            session_id,
+            project: written.project.id,
+            root: written.project.root,
+        })
+    }
+
+    /// The active ghap there; `not_found` if there is none.
+    pub(super) fn active(&self, rx: &Rx<'_>) -> Result<Ghap, OpError> {
+        ghaps::active(rx, self.session, self.project)?.ok_or_else(none_active)
+    }
+}
+
+/// The active ghap of a call that only reads.
+pub(super) fn active(target: &CallTarget, rx: &Rx<'_>) -> Result<Option<Ghap>, OpError> {
+    match (target.session(), target.project(rx)?) {
+        (Some(session), Some(project)) => ghaps::active(rx, session.id, project),
+        _ => Ok(None),
+    }
+}
+
+fn none_active() -> OpError {
+    OpError::not_found("this session has no active ghap in this project")
+        .hint("`start_ghap` starts one; `get_orphaned_ghap` finds one of an earlier session.")
+}
+
+/// The ghap with this id, which may be written as a path.
+pub(super) fn named(rx: &Rx<'_>, ghap_id: &str) -> Result<Ghap, OpError> {
+    let name = ghap_id.strip_prefix("ghap://").unwrap_or(ghap_id);
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if !name.starts_with("ghap_") || !name.chars().all(is_plain) {
+        return Err(OpError::invalid("ghap_id", "`ghap_id` is not the id of a ghap")
+            .hint("It looks like ghap_20270112_091530_k3f9ab; `list_ghap_entries` lists them."));
+    }
+    let shown = text::one_line(name, model::limits::PREVIEW_CHARS);
+    ghaps::by_name(rx, name)?
+        .ok_or_else(|| OpError::not_found(format!("there is no ghap://{shown}")))
+}
+
+/// The ghap that a call names by its id, or as `active`.
+pub(super) enum WantedGhap {
+    Named(String),
+    Active(CallTarget),
+}
+
+impl WantedGhap {
+    pub(super) fn of(
+        cx: &Cx<'_>,
+        ghap_id: String,
+        (session_id, cwd): (Option<String>, Option<String>),
+    ) -> Result<WantedGhap, OpError> {
+        match ghap_id.as_str() {
+            "active" => target(cx, session_id.as_deref(), cwd.as_deref()).map(WantedGhap::Active),
+            _ => Ok(WantedGhap::Named(ghap_id)),
+        }
+    }
+
+    pub(super) fn find(&self, rx: &Rx<'_>) -> Result<Ghap, OpError> {
+        match self {
+            WantedGhap::Named(id) => named(rx, id),
+            WantedGhap::Active(target) => active(target, rx)?.ok_or_else(none_active),
+        }
+    }
+}
+
+/// Refuses texts that look like secrets.
+pub(super) fn refuse_secrets(texts: &[(&str, &str)]) -> Result<(), OpError> {
+    for (param, text) in texts {
+        if let Some(found) = secrets::first(text, Profile::Declared) {
+            let error = OpError::secret(param, found.rule);
+            return Err(error.hint("Say where the secret is kept instead."));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! `search_experiences`: resolved ghaps by their words and their meaning.
+
+use contract::pretty::pretty;
+use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty};
+use model::ghap::{ExperienceAxis, Ghap, GhapDomain, GhapOutcome, GhapStatus};
+use model::observation::RecordType;
+use model::{OpError, limits};
+use place::{About, Wanted};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::ghaps;
+use store::search::{self, Filter, Order, Recipe};
+use text::query;
+
+use super::place::TOOLSET;
+use super::view::GhapView;
+use super::{resolve, start};
+
+pub(crate) struct SearchExperiences;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchExperiencesParams {
+    query: String,
+    /// `surprise` and `root_cause` are those of falsified ones only.
+    #[serde(default = "full")]
+    axis: ExperienceAxis,
+    #[serde(default)]
+    domain: Option<GhapDomain>,
+    #[serde(default)]
+    outcome: Option<GhapOutcome>,
+    /// From 1 to 50.
+    #[serde(default = "default_limit")]
+    limit: Count,
+    /// Yours if left out; `*` for all.
+    #[serde(default)]
+    project: Wanted,
+    /// The session whose project is meant.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The directory whose project is meant.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+fn default_limit() -> Count {
+    Count::new(limits::EXPERIENCES_FOUND_DEFAULT)
+}
+
+fn full() -> ExperienceAxis {
+    ExperienceAxis::Full
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FoundExperience {
+    #[serde(flatten)]
+    ghap: GhapView,
+    /// Its text on the axis.
+    text: String,
+    /// From 0 to 1, against the best of the answer.
+    score: f64,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SearchExperiencesOutput {
+    results: Vec<FoundExperience>,
+    count: usize,
+    #[serde(flatten)]
+    about: About,
+}
+
+impl SearchExperiencesParams {
+    /// Whether an experience passes the filters; its text on the axis if so.
+    fn admits(&self, ghap: &Ghap) -> Option<String> {
+        let domain = self.domain.is_none_or(|domain| domain == ghap.domain);
+        let outcome = self.outcome.map(GhapStatus::from);
+        let fits = domain && outcome.is_none_or(|outcome| outcome == ghap.status);
+        ghap.axis_text(self.axis).filter(|_| fits)
+    }
+}
+
+impl Op for SearchExperiences {
+    const INFO: OpInfo = OpInfo {
+        name: "search_experiences",
+        summary: "Search resolved ghaps: hypothesis, result and lesson",
+        doc: "Call it before you state a hypothesis. A falsified one is a warning: it was believed and was wrong.",
+        toolset: TOOLSET,
+        typed_errors: true,
+        cli: CliShape {
+            path: &["ghap", "search"],
+            positional: &["query"],
+            rest: true,
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            listed: Some(Listed { member: "results", id: "id", asked: Some("query"), whole: None }),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Is it the clock?",
+            before: &[("start_ghap", start::EXAMPLE), ("resolve_ghap", resolve::EXAMPLE)],
+            params: r#"{"query":"flaky login clock","project":"*"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = SearchExperiencesParams;
+    type Output = SearchExperiencesOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: SearchExperiencesParams,
+    ) -> Result<SearchExperiencesOutput, OpError> {
+        let max = limits::EXPERIENCE_QUERY_CHARS_MAX;
+        if !params.query.trim().is_empty() {
+            model::ghap::check_text("query", &params.query, max)?;
+        }
+        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let question = target.projects(params.project.clone());
+        let meaning = cx.config.boolean("search.meaning");
+        let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };
+        let limit = params.limit.within(1..=limits::EXPERIENCES_FOUND_MAX);
+        let (output, _) = cx.store.search(|rx| {
+            let scope = question.scope(rx)?;
+            let projects = scope.ids();
+            let kind = RecordType::of(ghaps::EXPERIENCE);
+            let filter = Filter { projects: projects.as_deref(), kind, ..Filter::default() };
+            let query = query::rewrite(&params.query);
+            let wanted = search::Wanted::of(Order::Best, limits::EXPERIENCE_HITS_READ);
+            let hits = search::hits_by(recipe, rx, &query, &filter, wanted)?.hits;
+            let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+            let mut results = Vec::new();
+            for hit in hits {
+                if results.len() == limit {
+                    break;
+                }
+                let Some(ghap) = ghaps::by_id(rx, hit.id)? else { continue };
+                let Some(text) = params.admits(&ghap) else { continue };
+                let score = if best > 0.0 { hit.score / best } else { 0.0 };
+                results.push(FoundExperience { ghap: GhapView::of(ghap), text, score });
+            }
+            let count = results.len();
+            Ok(SearchExperiencesOutput { results, count, about: scope.about(cx.now) })
+        })?;
+        Ok(output)
+    }
+}
+
+impl Pretty for SearchExperiences {
+    fn pretty(
+        params: &SearchExperiencesParams,
+        output: &SearchExperiencesOutput,
+        _: usize,
+    ) -> String {
+        if output.results.is_empty() {
+            return contract::listing::nothing("No experiences", &params.project, &output.about);
+        }
+        let now = output.about.answered_at.saturating_mul(1_000);
+        let shown = output.results.iter().map(|one| one.ghap.shown(now, None));
+        shown.collect::<Vec<_>>().join("\n\n")
+    }
+}

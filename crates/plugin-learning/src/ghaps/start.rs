@@ -1,0 +1,118 @@
+//! `start_ghap`: states a goal, a hypothesis, the action that tests it and the result that it predicts.
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::event::Event;
+use model::ghap::{GhapDomain, GhapStrategy, check_text};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::check_ins;
+use store::ghaps::{self, NewGhap};
+
+use super::place::{TOOLSET, WritePlace, refuse_secrets, target};
+
+pub(crate) struct StartGhap;
+
+/// The parameters of an example, which other examples start with.
+pub(super) const EXAMPLE: &str = r#"{"domain":"debugging","strategy":"root-cause-analysis","goal":"Find why the login test is flaky","hypothesis":"The clock of the test host runs ahead","action":"Freeze the clock in the login tests","prediction":"The login tests pass with a frozen clock","session_id":"s-1"}"#;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartGhapParams {
+    domain: GhapDomain,
+    strategy: GhapStrategy,
+    goal: String,
+    hypothesis: String,
+    /// The step that tests it.
+    action: String,
+    /// The result that you expect if it is true.
+    prediction: String,
+    /// Yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The directory of the work.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct StartGhapOutput {
+    ok: bool,
+    id: String,
+    session_id: String,
+}
+
+impl Op for StartGhap {
+    const INFO: OpInfo = OpInfo {
+        name: "start_ghap",
+        summary: "State a goal, a hypothesis, the action that tests it and the predicted result",
+        doc: "Call it before you debug or try something uncertain. Test and build runs that follow are its evidence. A \
+              session has one active ghap in a project; resolve_ghap ends it.",
+        access: Access::Write { destructive: false, idempotent: false },
+        toolset: TOOLSET,
+        typed_errors: true,
+        cli: CliShape {
+            path: &["ghap", "start"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example { title: "Before debugging", before: &[], params: EXAMPLE }],
+        ..OpInfo::BASE
+    };
+    type Params = StartGhapParams;
+    type Output = StartGhapOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: StartGhapParams) -> Result<StartGhapOutput, OpError> {
+        let texts = [
+            ("goal", params.goal.as_str()),
+            ("hypothesis", params.hypothesis.as_str()),
+            ("action", params.action.as_str()),
+            ("prediction", params.prediction.as_str()),
+        ];
+        let max = limits::GHAP_TEXT_CHARS_MAX;
+        texts.iter().try_for_each(|(param, text)| check_text(param, text, max))?;
+        refuse_secrets(&texts)?;
+        let target = target(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let now = cx.now;
+        cx.store.write(move |tx| {
+            let place = WritePlace::of(&target, tx)?;
+            if let Some(active) = ghaps::active(tx, place.session, place.project)? {
+                return Err(active_exists(&active.name));
+            }
+            let id = ghaps::start(
+                tx,
+                &NewGhap {
+                    owner: place.session,
+                    project: place.project,
+                    root: place.root.as_deref(),
+                    at: now,
+                    domain: params.domain,
+                    strategy: params.strategy,
+                    goal: &params.goal,
+                    hypothesis: &params.hypothesis,
+                    action: &params.action,
+                    prediction: &params.prediction,
+                },
+            )?;
+            check_ins::begin(tx, place.session, place.project)?;
+            let subject = format!("{}://{id}", ghaps::SCHEME);
+            tx.note(Event { project: Some(place.project), ..Event::new("ghap/started", subject) })?;
+            Ok(StartGhapOutput { ok: true, id, session_id: place.session_id })
+        })
+    }
+}
+
+/// The error of a session that already has an active ghap.
+pub(super) fn active_exists(name: &str) -> OpError {
+    OpError::not_ready("active_ghap_exists", format!("{name} is active in this session"))
+        .with("ghap_id", name)
+        .hint("`update_ghap` changes it; `resolve_ghap` ends it.")
+}
+
+impl Pretty for StartGhap {
+    fn pretty(_: &StartGhapParams, output: &StartGhapOutput, _: usize) -> String {
+        format!("✔ started {}", output.id)
+    }
+}

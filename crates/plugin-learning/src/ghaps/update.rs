@@ -1,0 +1,142 @@
+//! `update_ghap`: changes the active ghap. A new hypothesis, action or prediction is a new iteration.
+
+use contract::pretty::pretty;
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::event::Event;
+use model::ghap::{EarlierVersion, Ghap, GhapNote, GhapStrategy, check_text};
+use model::{OpError, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::ghaps;
+
+use super::place::{TOOLSET, WritePlace, refuse_secrets, target};
+use super::start;
+
+pub(crate) struct UpdateGhap;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpdateGhapParams {
+    #[serde(default)]
+    hypothesis: Option<String>,
+    #[serde(default)]
+    action: Option<String>,
+    #[serde(default)]
+    prediction: Option<String>,
+    #[serde(default)]
+    strategy: Option<GhapStrategy>,
+    /// An observation on the way.
+    #[serde(default)]
+    note: Option<String>,
+    /// Yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The directory of the work.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct UpdateGhapOutput {
+    success: bool,
+    id: String,
+    iteration_count: u64,
+    session_id: String,
+}
+
+impl UpdateGhapParams {
+    fn check(&self) -> Result<(), OpError> {
+        let short = limits::GHAP_TEXT_CHARS_MAX;
+        let texts: Vec<(&str, &str)> = [
+            ("hypothesis", &self.hypothesis),
+            ("action", &self.action),
+            ("prediction", &self.prediction),
+            ("note", &self.note),
+        ]
+        .into_iter()
+        .filter_map(|(param, text)| Some((param, text.as_deref()?)))
+        .collect();
+        if texts.is_empty() && self.strategy.is_none() {
+            return Err(OpError::invalid("", "no field is given")
+                .hint("Give at least one of hypothesis, action, prediction, strategy, note."));
+        }
+        for (param, text) in &texts {
+            let max = if *param == "note" { limits::GHAP_LONG_CHARS_MAX } else { short };
+            check_text(param, text, max)?;
+        }
+        refuse_secrets(&texts)
+    }
+
+    /// Changes the ghap at this time. The former version goes into the history if it differs.
+    fn apply(&self, ghap: &mut Ghap, now: i64) {
+        let new = |given: &Option<String>, old: &str| given.clone().unwrap_or_else(|| old.into());
+        let hypothesis = new(&self.hypothesis, &ghap.hypothesis);
+        let action = new(&self.action, &ghap.action);
+        let prediction = new(&self.prediction, &ghap.prediction);
+        let is_new = (&hypothesis, &action, &prediction)
+            != (&ghap.hypothesis, &ghap.action, &ghap.prediction);
+        if is_new {
+            ghap.history.push(EarlierVersion {
+                at: now,
+                hypothesis: std::mem::replace(&mut ghap.hypothesis, hypothesis),
+                action: std::mem::replace(&mut ghap.action, action),
+                prediction: std::mem::replace(&mut ghap.prediction, prediction),
+            });
+            ghap.iteration += 1;
+            ghap.changed_at = now;
+        }
+        ghap.strategy = self.strategy.unwrap_or(ghap.strategy);
+        ghap.notes.extend(self.note.clone().map(|text| GhapNote { at: now, text }));
+    }
+}
+
+impl Op for UpdateGhap {
+    const INFO: OpInfo = OpInfo {
+        name: "update_ghap",
+        summary: "Change the hypothesis, action, prediction or strategy of the active ghap, or add a note",
+        doc: "A changed hypothesis, action or prediction starts a new iteration: only later runs count as its evidence.",
+        access: Access::Write { destructive: false, idempotent: false },
+        toolset: TOOLSET,
+        typed_errors: true,
+        cli: CliShape {
+            path: &["ghap", "update"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Another hypothesis",
+            before: &[("start_ghap", start::EXAMPLE)],
+            params: r#"{"hypothesis":"Two tests share one user","prediction":"The login tests pass in any order","session_id":"s-1"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = UpdateGhapParams;
+    type Output = UpdateGhapOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: UpdateGhapParams) -> Result<UpdateGhapOutput, OpError> {
+        params.check()?;
+        let target = target(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let now = cx.now;
+        cx.store.write(move |tx| {
+            let place = WritePlace::of(&target, tx)?;
+            let mut ghap = place.active(tx)?;
+            params.apply(&mut ghap, now);
+            ghaps::update(tx, &ghap)?;
+            let subject = format!("{}://{}", ghaps::SCHEME, ghap.name);
+            tx.note(Event { project: Some(place.project), ..Event::new("ghap/updated", subject) })?;
+            Ok(UpdateGhapOutput {
+                success: true,
+                id: ghap.name,
+                iteration_count: ghap.iteration,
+                session_id: place.session_id,
+            })
+        })
+    }
+}
+
+impl Pretty for UpdateGhap {
+    fn pretty(_: &UpdateGhapParams, output: &UpdateGhapOutput, _: usize) -> String {
+        format!("✔ updated {}, iteration {}", output.id, output.iteration_count)
+    }
+}
