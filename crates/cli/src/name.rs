@@ -28,7 +28,8 @@ pub struct Saying {
     pub command: &'static [&'static str],
     /// Default values of parameters.
     pub defaults: &'static [ParamDefault],
-    /// The result, as JSON, if the operation has nothing to search. Under the full name that is an error.
+    /// The result, as JSON, that replaces a `not_found` error. Under the full name, and with `--json`, the error is
+    /// printed.
     pub nothing: Option<&'static str>,
     /// Text for people, if not the operation's own.
     pub pretty: Option<PrettyText>,

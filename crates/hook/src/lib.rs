@@ -108,7 +108,7 @@ fn readable(
     let text = match received.event {
         Taken::AsSent(text) | Taken::Shortened(text) => text,
         Taken::Cut(text) => {
-            log(locations, hooked.event, "cut off: stored the part that had arrived");
+            log(locations, hooked.event, "cut off: using the part that arrived");
             text
         }
         Taken::NoObject => return Err("dropped: not a JSON object".to_owned()),

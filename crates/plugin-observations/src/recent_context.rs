@@ -62,7 +62,7 @@ impl Op for RecentContext {
     const INFO: OpInfo = OpInfo {
         name: "recent_context",
         summary: "Show what was done lately",
-        doc: "Call it when you begin or lost the thread. Your project leads, others follow.",
+        doc: "Call it when you begin or lost the thread. Your project scores higher.",
         toolset: "memory",
         core: true,
         cli: CliShape { pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },

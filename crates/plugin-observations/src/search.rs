@@ -118,7 +118,7 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OrderBy {
-    /// Words and meaning; of about equal matches the newer, and answers before questions.
+    /// Words and meaning; of about equal matches the newer. For a question, answers before questions.
     #[default]
     Best,
     /// Words and meaning alone.
@@ -464,7 +464,8 @@ impl SearchParams {
             let relevance = if named > Named::No { best } else { hit.score };
             let score = self.order_by.score(relevance, best, &hit, now);
             let by_order = self.order_by.of(&score);
-            // Exact matches of a query with operators, such as one quoted phrase, keep their scores.
+            // An exact match of a query with operators, such as one quoted phrase, gets the highest relevance, but
+            // not the score 1: age and type still count.
             let leads = named > Named::No
                 && self.order_by != OrderBy::Recent
                 && query.form != Form::Operators;

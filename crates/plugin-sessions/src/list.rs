@@ -103,7 +103,7 @@ impl ListedSession {
     fn read(rx: &Rx<'_>, row: SessionRow) -> Result<ListedSession, OpError> {
         let intent = row.intent().map(str::to_owned);
         let SessionRow { session, details, .. } = row;
-        // The stored numbers are those of the last turn.
+        // The stored counts are as of the end of the last turn.
         let actions = match session.state {
             SessionState::Active => sessions::actions(rx, session.id)?,
             _ => sessions::counts(rx, &session)?.iter().map(|(_, count)| count).sum(),

@@ -123,7 +123,7 @@ fn is_generated(path: &Path, root: Option<&Path>) -> bool {
 impl Pretty for SuggestContext {
     fn pretty(_: &SuggestContextParams, output: &SuggestContextOutput, _: usize) -> String {
         if output.files.is_empty() {
-            return "Nothing to suggest: the session used no other files that still exist."
+            return "Nothing to suggest: the session used no other files that still exist, apart from lock files and build output."
                 .to_owned();
         }
         let width = output.files.iter().map(|file| file.count.to_string().len()).max();
@@ -137,7 +137,9 @@ impl Pretty for SuggestContext {
             format!("{:>width$}×  {path}{edits}", file.count)
         };
         let mut lines: Vec<String> = output.files.iter().map(line).collect();
-        lines.push("Add one with `rekindle context set files PATH --merge`.".to_owned());
+        lines.push(
+            "Add one of these files with `rekindle context set files PATH --merge`.".to_owned(),
+        );
         lines.join("\n")
     }
 }

@@ -75,7 +75,7 @@ impl RuntimeInner {
         if state.waiting.len() >= max {
             drop(state);
             let full = OpError::unavailable(format!("{max} jobs are waiting already"))
-                .hint("`rekindle jobs list` shows them; try again when one has ended.");
+                .hint("`rekindle jobs list` shows the running one; try again when it has ended.");
             return work(Err(full));
         }
         state.waiting.push_back(work);

@@ -236,14 +236,21 @@ impl Keeper {
     /// Cleans up after a killed process: finishes its repair and removes its scratch files.
     fn clear_leftovers(&mut self) -> Result<(), StoreError> {
         let path = self.shared.path().to_owned();
-        self.rebuilt |= leftovers::finish_repair(&path)?;
+        let finished = leftovers::finish_repair(&path)?;
+        self.rebuilt |= finished;
         let swept = leftovers::sweep(&path, &self.shared.options.backups);
-        if !swept.is_empty() {
-            let names: Vec<String> = swept.iter().map(|file| file.display().to_string()).collect();
-            self.notice = Some(format!(
-                "a restore or repair was interrupted and is not done; its leftover files were deleted: {}",
-                names.join(", ")
-            ));
+        if finished || !swept.is_empty() {
+            let mut notice = "an earlier process was interrupted".to_owned();
+            if finished {
+                notice.push_str("; its repair of the database was completed");
+            }
+            if !swept.is_empty() {
+                let names: Vec<String> =
+                    swept.iter().map(|file| file.display().to_string()).collect();
+                notice.push_str("; its scratch files were deleted: ");
+                notice.push_str(&names.join(", "));
+            }
+            self.notice = Some(notice);
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Scratch files beside the database of a restore, repair or copy whose process was killed. The next process
-//! that may write removes and reports them.
+//! Scratch files of a killed process. The next process that may write removes and reports those of a restore, a
+//! repair or the pause file. Those of a backup are removed by the next backup to the same file.
 
 use std::fs;
 use std::io;

@@ -113,7 +113,8 @@ fn look_up(tx: &Tx<'_>, facts: &ProjectFacts, now: i64) -> Result<Project, OpErr
         let project = create(tx, key, facts, now)?;
         if let Some(root) = facts.root.as_ref().filter(|_| leads.root.is_some()) {
             // The directory has another repository than before: its root leads to the new project from
-            // now on. The earlier project is still found by its remote.
+            // now on. The earlier project is still found by its remote, if it has one, or by its identity
+            // on disk.
             put_alias(tx, project.id, root, false)?;
         }
         return Ok(project);

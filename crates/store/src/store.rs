@@ -329,7 +329,8 @@ impl Store {
     }
 
     /// Whether every passage has its embedding, if embeddings are enabled. Computing them for a large
-    /// store takes minutes, for which no search waits.
+    /// store takes minutes. Searches of a daemon do not wait for them. A one-shot process spends up to
+    /// `INDEX_PATIENCE` on them.
     pub fn is_worked_out(&self) -> bool {
         !self.inner.shared.bare.load(Ordering::Acquire)
     }

@@ -421,7 +421,7 @@ fn transact(
             return Ok(outcomes);
         }
     }
-    Err(StoreError::Io("a batch of writes was not finished".into()).into())
+    Err(StoreError::Io("this batch of writes failed twice and was rolled back".into()).into())
 }
 
 fn blame(fault: StoreError) -> Aborted {

@@ -21,7 +21,7 @@ pub(super) struct Outcome<'a> {
     pub(super) failed: bool,
     /// As the agent reports it.
     pub(super) exit_code: Option<i64>,
-    /// Whether the exit code was 0: the agent reports failures, and reported none.
+    /// Whether the tool succeeded: the reported exit code is 0, or an agent that reports failures reported none.
     pub(super) succeeded: bool,
     pub(super) interrupted: bool,
     /// Whether the agent reports the output at all.

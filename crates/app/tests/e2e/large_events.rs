@@ -125,7 +125,7 @@ fn the_received_part_of_a_truncated_event_is_kept() {
         assert_kept(&only_spooled(&home), shape);
     }
     let log = std::fs::read_to_string(home.path("data/log/hook.log")).unwrap();
-    assert_eq!(log.matches("cut off: stored the part that had arrived").count(), 3, "{log}");
+    assert_eq!(log.matches("cut off: using the part that arrived").count(), 3, "{log}");
 }
 
 /// @hook_memory

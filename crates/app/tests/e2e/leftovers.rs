@@ -68,7 +68,10 @@ fn a_killed_restore_changes_nothing_and_its_scratch_files_are_reported_and_remov
     assert!(fixed.stdout.contains(&format!("removed {shown}")), "{fixed:?}");
     assert_eq!(named(&data, ".restore-"), [users]);
     let status = home.run(&["status"]).ok();
-    assert!(status.contains("a restore or repair was interrupted"), "{status}");
+    assert!(
+        status.contains("an earlier process was interrupted; its scratch files were deleted"),
+        "{status}"
+    );
     assert!(status.contains(&shown), "{status}");
     assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
     assert!(sqlite::is_sound(&sqlite::path(&home)));
@@ -144,4 +147,6 @@ fn a_repair_killed_between_its_two_renames_is_finished() {
     assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
     assert!(at("rekindle.db.corrupt-20260101T000000Z-wal").exists());
     assert!(sqlite::is_sound(&sqlite::path(&home)));
+    let status = home.run(&["status"]).ok();
+    assert!(status.contains("its repair of the database was completed"), "{status}");
 }

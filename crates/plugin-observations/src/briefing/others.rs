@@ -365,7 +365,8 @@ fn relation(
     }
     if shared.len() >= SHARED_WORDS_MIN {
         let all: Vec<&str> = shared.iter().map(String::as_str).collect();
-        return Ok(Some(format!("its intents share the word stems '{}'", all.join("', '"))));
+        let stems = all.join("', '");
+        return Ok(Some(format!("its intents share the word stems '{stems}' with this project's")));
     }
     Ok(None)
 }

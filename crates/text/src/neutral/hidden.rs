@@ -34,7 +34,8 @@ pub(super) fn made_visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
-/// Whether Unicode calls the character default-ignorable: it has no width on display.
+/// Whether the character is default-ignorable in Unicode, or an interlinear annotation character (U+FFF9 to U+FFFB).
+/// Most of them are invisible.
 pub(crate) fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
