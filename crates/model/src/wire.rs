@@ -246,9 +246,8 @@ impl Answer {
 }
 
 fn not_understood() -> OpError {
-    OpError::internal("the daemon sent a request that this client does not understand").hint(
-        "It may be of another build. Run `rekindle stop`; the next command starts this build.",
-    )
+    OpError::internal("the daemon sent a request that this client does not understand")
+        .hint("It may be of another build. Run `rekindle stop`, then try again.")
 }
 
 /// The build of a process, ordered by version, then by build time.

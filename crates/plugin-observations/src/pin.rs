@@ -33,7 +33,7 @@ impl Op for PinObservation {
     const INFO: OpInfo = OpInfo {
         name: "pin_observation",
         summary: "Keep a record for good and show it first",
-        doc: "A pinned record never expires and comes first in a briefing. A purge deletes it all the same. \
+        doc: "A pinned record never expires and comes first in its section of a briefing. A purge deletes it all the same. \
               Pinning twice changes nothing.",
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "memory",

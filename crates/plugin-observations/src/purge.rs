@@ -132,7 +132,7 @@ impl Op for Purge {
               in the data directory are named if they may contain the records. `search` \
               matches whole words and reports how many other records contain them in other places; \
               `literal` matches the exact characters anywhere. Files of the spool with the text are deleted and \
-              named. Hints and project names are not records: they are counted, not deleted.",
+              named. Hints are counted, not deleted, and so are project names, unless `project` is the only filter.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",

@@ -52,7 +52,7 @@ impl Op for Scrub {
     const INFO: OpInfo = OpInfo {
         name: "scrub",
         summary: "Remove secrets from records captured earlier",
-        doc: "The secret guard checks every text before it is stored. This checks the stored ones again with its \
+        doc: "The secret guard checks every text of an event before it is stored. This checks the stored ones again with its \
               current rules: texts, metadata and paths of records, prompts, summaries, names and directories of \
               projects and sessions, and the context of sessions. Marks are held to \
               the rules for what people write. Hints have their own guard and are left alone, as are copies \

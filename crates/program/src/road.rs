@@ -97,7 +97,7 @@ impl<'w> CommandRoad<'w> {
                 asked_to_leave = true;
                 if !road.ask_to_leave().unwrap_or(true) {
                     let note = format!(
-                        "note: the daemon ({}) is older than this command ({}) and in use; run `rekindle stop`, and the next command starts the new build",
+                        "note: the daemon ({}) is older than this command ({}) and in use; run `rekindle stop`; the next daemon is of the new build",
                         hello.build, world.build
                     );
                     world.out.note(&note);

@@ -72,7 +72,7 @@ pub(crate) fn check(inner: &RuntimeInner, cx: &Cx<'_>) -> Result<Vec<DoctorCheck
             "settings in force",
             CheckResult::Warn,
             format!("{outdated}; the daemon still uses the old settings"),
-            "Run `rekindle stop`; the next command starts the daemon with the new settings.",
+            "Run `rekindle stop`; the next daemon has the new settings.",
         ));
     }
     for notice in inner.store.notices() {

@@ -33,8 +33,8 @@ pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> 
             let width = world.out.width();
             let exit = world.out.result(&result, Some(&|result| pretty(result, width)));
             if words.last().is_some_and(|word| word == "set") && runs(world) {
-                let note = "note: the running daemon keeps its settings; run `rekindle stop`, and the \
-                            next command starts one with this setting";
+                let note = "note: the running daemon keeps its settings until `rekindle stop`; the next \
+                            daemon uses this setting";
                 world.out.note(note);
             }
             exit

@@ -29,7 +29,7 @@ fn status(world: &mut World) -> Result<Value, OpError> {
     };
     if world.build.is_newer_than(&hello.build) {
         world.out.note(
-            "note: the daemon is older than this command; run `rekindle stop`, and the next command starts the new build",
+            "note: the daemon is older than this command; run `rekindle stop`; the next daemon is of the new build",
         );
     }
     road.call(&request(), model::limits::OP_DEADLINE)

@@ -89,7 +89,7 @@ impl Op for ListResources {
     const INFO: OpInfo = OpInfo {
         name: "list_resources",
         summary: "List the entries that can be read by path",
-        doc: "Every entry of every scheme with a line that says what it is, and the templates of their paths.",
+        doc: "The hints that apply here, the newest records and sessions of your project and the last projects, each with a line that says what it is; and the templates of all paths.",
         toolset: "entries",
         examples: &[Example {
             title: "All entries",

@@ -93,7 +93,7 @@ impl Op for CancelJob {
     const INFO: OpInfo = OpInfo {
         name: "cancel_job",
         summary: "Ask a long operation to end",
-        doc: "It ends after its present step and keeps the work of all steps before.",
+        doc: "It ends after its present step. `maintain` keeps the work of the steps before; a backup leaves no file.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: TIERS,
         toolset: "system",

@@ -67,7 +67,7 @@ impl Op for Receipts {
     const INFO: OpInfo = OpInfo {
         name: "receipts",
         summary: "List the injected text, with its reason and its cost",
-        doc: "Every line that a hook injected has a receipt: the entry it came from, the reason, its \
+        doc: "Every row that a hook injected has a receipt: the entry it came from, the reason, its \
               tokens, and whether the session made use of it.",
         toolset: "system",
         cli: CliShape { path: &["receipts"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },

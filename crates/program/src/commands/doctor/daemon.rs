@@ -57,7 +57,7 @@ fn answers(world: &World, hello: &Hello) -> Value {
             "daemon",
             "warn",
             &detail,
-            "Run `rekindle stop`; the next command starts the new build.",
+            "Run `rekindle stop`; the next daemon is of the new build.",
         );
     }
     let detail = format!("pid {} at {}, build {}", hello.pid, hello.address, hello.build);

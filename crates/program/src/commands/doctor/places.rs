@@ -80,7 +80,7 @@ pub(super) fn spool(
     let hint = if runs {
         "They are ingested as soon as the daemon and the database can be used again."
     } else {
-        "The next session or command ingests them; `rekindle doctor --fix` does it now."
+        "They are ingested when the store is next opened to write; `rekindle doctor --fix` does it now."
     };
     let detail = format!("{} not stored yet{oldest}", text::counted(left, "event"));
     let waits = check("spool", "warn", &detail, hint);
@@ -98,7 +98,7 @@ pub(super) fn directory(name: &str, path: &Path) -> Value {
         None if path.exists() => check(name, "ok", &shown.to_string(), ""),
         None => check(name, "ok", &format!("{shown}: not there yet"), ""),
         Some(why) if path.exists() && !path.is_dir() => {
-            check(name, "fail", &why, "Move it away; the next command creates the directory.")
+            check(name, "fail", &why, "Move it away; the directory is created when it is needed.")
         }
         Some(why) => check(
             name,
@@ -232,7 +232,7 @@ pub(super) fn lock(locations: &Locations) -> Option<Value> {
         let kind = kind.unwrap_or("not a file");
         let detail =
             format!("{} is {kind}: no daemon can start, and nothing is stored", path.display());
-        check("lock", "fail", &detail, "Move it away; the next command makes a new lock file.")
+        check("lock", "fail", &detail, "Move it away; a lock file is created when it is needed.")
     })
 }
 
