@@ -28,6 +28,8 @@ pub(crate) struct EvalCorpus<'s> {
 /// A set of documents that is searched on its own.
 #[derive(Default)]
 pub(crate) struct EvalScope {
+    /// Empty for a pool of all scopes, and if the documents name none.
+    pub(crate) name: String,
     /// In the order of writing: sessions by their start, and each in its own order.
     pub(crate) documents: Vec<EvalDocument>,
     /// The number of sessions with a name.
@@ -136,6 +138,7 @@ struct Drafts {
 
 #[derive(Default)]
 struct DraftScope {
+    name: String,
     documents: Vec<Drafted>,
     ids: HashMap<String, usize>,
     sessions: HashMap<String, usize>,
@@ -238,7 +241,7 @@ impl Drafts {
             None => *self.names.entry(name.to_owned()).or_insert(next),
         };
         if number == next {
-            self.scopes.push(DraftScope::default());
+            self.scopes.push(DraftScope { name: name.to_owned(), ..DraftScope::default() });
         }
         // The index exists: it was looked up or just added.
         &mut self.scopes[number]
@@ -284,6 +287,7 @@ impl DraftScope {
                 begin: draft.begin,
             });
         }
-        EvalScope { documents, sessions: self.sessions.len(), questions: self.questions }
+        let DraftScope { name, sessions, questions, .. } = self;
+        EvalScope { name, documents, sessions: sessions.len(), questions }
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn is_silent(
     let silent = indexed.store.read(|rx| {
         let found = search::hits_by(recipe, rx, &query, &filter, wanted)?;
         let terms = |hit: &Hit| found.terms_of(rx, hit.id);
-        Ok(found.hits.is_empty() || !found.is_answered(&query, &found.hits, terms)?)
+        Ok(found.hits.is_empty() || !found.is_answered(rx, &query, &found.hits, terms)?)
     })?;
     Ok(Some(silent))
 }

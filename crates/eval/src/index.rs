@@ -18,6 +18,7 @@ use text::secrets::{Profile, Redacted, redact};
 use crate::corpus::{DocumentTexts, EvalDocument, EvalScope};
 
 const AGENT: &str = "eval";
+/// The name of the project, if the scope has none.
 const PROJECT: &str = "eval";
 
 /// A store with the documents of a scope. Its directory is deleted on drop.
@@ -32,6 +33,7 @@ pub(crate) struct Indexed {
     pub(crate) index_bytes: u64,
     /// The documents in a plain full-text index, if that is measured.
     pub(crate) plain: Option<Plain>,
+    project: String,
     folder: PathBuf,
 }
 
@@ -66,6 +68,7 @@ impl Indexed {
             session_of: HashMap::new(),
             index_bytes: 0,
             plain,
+            project: if scope.name.is_empty() { PROJECT.to_owned() } else { scope.name.clone() },
             folder: folder.to_owned(),
         };
         let mut batch = DocumentBatch::default();
@@ -96,8 +99,9 @@ impl Indexed {
         let records = Arc::new(records);
         let written = records.clone();
         let write = Write { at: clock(), ..Write::default() };
+        let name = self.project.clone();
         let done = self.store.write(write, move |tx| {
-            let facts = ProjectFacts { name: PROJECT.to_owned(), ..ProjectFacts::default() };
+            let facts = ProjectFacts { name: name.clone(), ..ProjectFacts::default() };
             let project = projects::resolve(tx, &facts, 0)?.id;
             written.iter().map(|record| record.add(tx, project)).collect::<Result<Vec<_>, _>>()
         })?;

@@ -523,7 +523,7 @@ impl SearchParams {
         let mut merely_similar = self.diverse
             && self.order_by != OrderBy::Recent
             && !first.is_empty()
-            && !hits.is_answered(query, &first, |hit| records.terms_of_hit(rx, &hits, hit))?;
+            && !hits.is_answered(rx, query, &first, |hit| records.terms_of_hit(rx, &hits, hit))?;
         let mut replaced = Replacements::default();
         if self.diverse && self.order_by == OrderBy::Best {
             let mut texts = TextsRead::default();

@@ -256,6 +256,14 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Project>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_ID)?.query_row([id], read).optional())
 }
 
+/// The id and the name of every project.
+pub(crate) fn names(rx: &Rx<'_>) -> Result<Vec<(i64, String)>, OpError> {
+    rx.sql(|db| {
+        let mut select = db.prepare_cached("SELECT id, name FROM projects")?;
+        select.query_map([], |row| Ok((row.cell(0)?, row.text(1)?.into_owned())))?.collect()
+    })
+}
+
 /// The projects that this text means: one by `project://KEY`, by key or by alias, else all with this
 /// current or former name.
 pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {

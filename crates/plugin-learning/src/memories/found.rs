@@ -103,7 +103,7 @@ impl FoundMemories {
     pub(crate) fn are_merely_similar(&self, rx: &Rx<'_>) -> Result<bool, OpError> {
         let first: Vec<Hit> = self.rows.iter().filter_map(|row| row.hit).collect();
         let terms = |hit: &Hit| self.hits.terms_of(rx, hit.id);
-        Ok(!first.is_empty() && !self.hits.is_answered(&self.query, &first, terms)?)
+        Ok(!first.is_empty() && !self.hits.is_answered(rx, &self.query, &first, terms)?)
     }
 }
 

@@ -258,7 +258,7 @@ pub(super) fn by_turns(
             turn.best = turn.best.max(score);
             turn.terms = turn.terms.or(terms);
             if rank < limits::EVIDENCE_HITS {
-                turn.meaning = turn.meaning.max(one.hit.meaning);
+                turn.meaning = turn.meaning.max(hits.meaning(rx, &one.hit)?);
             }
             let asks_again = record.is_some_and(|record| asks_again(record, hits));
             if asks_again {
@@ -276,8 +276,10 @@ pub(super) fn by_turns(
     let best = turns.len().min(OUTCOME_TURNS);
     let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
-    let is_likely =
-        |turn: &Turn| turn.meaning > 0.0 && hits.evidence.is_enough(turn.terms, turn.meaning);
+    let is_likely = |turn: &Turn| {
+        let project = turn.hits.first().map_or(0, |one| one.ranked.hit.project);
+        turn.meaning > 0.0 && hits.evidence.is_enough(project, turn.terms, turn.meaning)
+    };
     let is_answered = turns.iter().take(best).any(is_likely);
     let mut first = in_order(hits, turns);
     first.extend(behind);

@@ -7,14 +7,15 @@ use std::collections::HashSet;
 
 use index::bm25::Word;
 use index::{Hit, Order, Passages};
+use meaning::Vector;
 use model::{OpError, limits};
 use text::query::{Form, Query};
 use text::terms;
 use text::words;
 
 use super::{Filter, Hits, Recipe, alike, asks_for_meaning, hits};
-use crate::passages;
 use crate::tx::Rx;
+use crate::{passages, projects};
 
 /// The least that the share of the query's words, weighted by how rare they are, and the cosine have to come
 /// to together. In the quality set four in five questions about decisions and times reach it, and at most one
@@ -32,6 +33,19 @@ pub struct Evidence {
     weights: Vec<(String, f64)>,
     /// The sum that a likely hit reaches.
     least: f64,
+    /// The projects that the query names.
+    named: Vec<NamedProject>,
+}
+
+/// A project that a query names. Its name is no evidence for its own records: any of them may mention it.
+#[derive(Clone, Debug, PartialEq)]
+struct NamedProject {
+    /// `None` for the projects that are searched, so that every hit is one of theirs.
+    id: Option<i64>,
+    /// The terms of the name.
+    terms: TermSet,
+    /// The embedding of the query without the name.
+    rest: Option<Vector>,
 }
 
 /// Some terms of a query. A query of more than 64 is judged by its first 64.
@@ -46,6 +60,10 @@ impl TermSet {
 
     pub fn or(self, other: TermSet) -> TermSet {
         TermSet(self.0 | other.0)
+    }
+
+    fn without(self, other: TermSet) -> TermSet {
+        TermSet(self.0 & !other.0)
     }
 
     fn has(self, place: usize) -> bool {
@@ -73,7 +91,69 @@ impl Evidence {
             weights.push((term, (1.0 + (total - having + 0.5).max(0.0) / (having + 0.5)).ln()));
         }
         let least = if recipe == Recipe::Table { EVIDENCE_MIN } else { WORDS_ALONE_MIN };
-        Evidence { weights, least }
+        Evidence { weights, least, named: Vec::new() }
+    }
+
+    /// Adds the projects that the query names, among those that are searched or, if it is `None`, all.
+    pub(super) fn add_named(
+        &mut self,
+        rx: &Rx<'_>,
+        query: &Query,
+        searched: Option<&[i64]>,
+    ) -> Result<(), OpError> {
+        if self.weights.is_empty() || !asks_for_meaning(query) {
+            return Ok(());
+        }
+        let mut of_searched = TermSet::default();
+        for (id, name) in projects::names(rx)? {
+            let terms = self.name_in(&name);
+            match searched {
+                _ if terms == TermSet::default() => {}
+                Some(ids) if ids.contains(&id) => of_searched = of_searched.or(terms),
+                Some(_) => {}
+                None => self.named.push(self.named_project(query, Some(id), terms)),
+            }
+        }
+        if of_searched != TermSet::default() {
+            self.named.push(self.named_project(query, None, of_searched));
+        }
+        Ok(())
+    }
+
+    /// The terms of a name; none unless the query has all of them.
+    fn name_in(&self, name: &str) -> TermSet {
+        let mut all = TermSet::default();
+        for term in words::words(name).filter_map(|(_, word)| terms::term(word)) {
+            match self.weights.iter().position(|(known, _)| *known == term) {
+                Some(place) => all = all.or(TermSet::of(place)),
+                None => return TermSet::default(),
+            }
+        }
+        all
+    }
+
+    fn named_project(&self, query: &Query, id: Option<i64>, terms: TermSet) -> NamedProject {
+        let is_of_name = |word: &str| {
+            let place = |term| self.weights.iter().position(|(known, _)| *known == term);
+            terms::term(word).and_then(place).is_some_and(|place| terms.has(place))
+        };
+        let rest = words::words(query.typed()).map(|(_, word)| word);
+        let rest: Vec<&str> = rest.filter(|word| !is_of_name(word)).collect();
+        NamedProject { id, terms, rest: Vector::of(&rest.join(" ")) }
+    }
+
+    fn named(&self, project: i64) -> Option<&NamedProject> {
+        self.named.iter().find(|one| one.id.is_none_or(|id| id == project))
+    }
+
+    /// The cosine of a hit and the query without the name of the hit's project.
+    fn meaning(&self, passages: &Passages, hit: &Hit) -> f64 {
+        let rest = self.named(hit.project).and_then(|named| named.rest.as_ref());
+        let Some(rest) = rest.filter(|_| hit.meaning > 0.0 && hit.passage != 0) else {
+            return hit.meaning;
+        };
+        let vectors = passages.siblings(hit.passage).filter_map(|at| passages.vector(at));
+        vectors.map(|vector| meaning::cosine(rest, &vector)).fold(0.0, f32::max).into()
     }
 
     /// The terms of the query that a text has, by their place in the query.
@@ -105,15 +185,22 @@ impl Evidence {
 
     /// The share of the weights that these terms have.
     pub fn share(&self, terms: TermSet) -> f64 {
-        let total: f64 = self.weights.iter().map(|(_, weight)| weight).sum();
-        let terms = self.weights.iter().enumerate().filter(|(place, _)| terms.has(*place));
-        let has: f64 = terms.map(|(_, (_, weight))| weight).sum();
-        if total > 0.0 { has / total } else { 0.0 }
+        let total = self.weight(TermSet(u64::MAX));
+        if total > 0.0 { self.weight(terms) / total } else { 0.0 }
     }
 
-    /// Whether these terms and this cosine together make an answer likely.
-    pub fn is_enough(&self, terms: TermSet, meaning: f64) -> bool {
-        self.share(terms) + meaning >= self.least
+    fn weight(&self, terms: TermSet) -> f64 {
+        let terms = self.weights.iter().enumerate().filter(|(place, _)| terms.has(*place));
+        terms.map(|(_, (_, weight))| weight).sum()
+    }
+
+    /// Whether these terms and this cosine together make it likely that records of a project are an answer. The name
+    /// of the project does not count.
+    pub fn is_enough(&self, project: i64, terms: TermSet, meaning: f64) -> bool {
+        let name = self.named(project).map(|named| named.terms).unwrap_or_default();
+        let total = self.weight(TermSet(u64::MAX).without(name));
+        // A query of nothing but the name and small words cannot be judged.
+        total == 0.0 || self.weight(terms.without(name)) / total + meaning >= self.least
     }
 }
 
@@ -123,6 +210,7 @@ impl Hits {
     /// a record is found by.
     pub fn is_answered(
         &self,
+        rx: &Rx<'_>,
         query: &Query,
         first: &[Hit],
         mut terms: impl FnMut(&Hit) -> Result<TermSet, OpError>,
@@ -131,7 +219,7 @@ impl Hits {
             return Ok(true);
         }
         for hit in first.iter().take(limits::EVIDENCE_HITS) {
-            if self.is_supported_by(hit, &mut terms)? {
+            if self.is_supported_by(rx, hit, &mut terms)? {
                 return Ok(true);
             }
         }
@@ -146,11 +234,17 @@ impl Hits {
 
     /// Whether a hit has enough of the words and is near enough in meaning.
     pub fn is_supported(&self, rx: &Rx<'_>, hit: &Hit) -> Result<bool, OpError> {
-        self.is_supported_by(hit, |hit| self.terms_of(rx, hit.id))
+        self.is_supported_by(rx, hit, |hit| self.terms_of(rx, hit.id))
+    }
+
+    /// How near a hit is in meaning to the query, without the name of its project.
+    pub fn meaning(&self, rx: &Rx<'_>, hit: &Hit) -> Result<f64, OpError> {
+        Ok(self.evidence.meaning(&*rx.passages()?, hit))
     }
 
     fn is_supported_by(
         &self,
+        rx: &Rx<'_>,
         hit: &Hit,
         terms: impl FnOnce(&Hit) -> Result<TermSet, OpError>,
     ) -> Result<bool, OpError> {
@@ -162,7 +256,8 @@ impl Hits {
         if hit.exact || self.evidence.weights.is_empty() {
             return Ok(true);
         }
-        Ok(self.evidence.is_enough(terms(hit)?, hit.meaning))
+        let meaning = self.meaning(rx, hit)?;
+        Ok(self.evidence.is_enough(hit.project, terms(hit)?, meaning))
     }
 }
 
@@ -177,7 +272,8 @@ pub fn related(rx: &Rx<'_>, query: &Query, filter: &Filter<'_>) -> Result<Vec<Hi
     let mut related = Vec::new();
     let mut seen = HashSet::new();
     for hit in found.hits.iter().filter(near).take(limits::EVIDENCE_HITS) {
-        if seen.insert(hit.id) && found.is_supported(rx, hit)? {
+        let is_near = found.meaning(rx, hit)? >= RELATED_MEANING;
+        if is_near && seen.insert(hit.id) && found.is_supported(rx, hit)? {
             related.push(*hit);
         }
     }

@@ -95,7 +95,8 @@ impl Search<'_, '_> {
         }
         let filter = &conditions.on_passages;
         let scored = bm25::score(passages, &words, 0, filter, &filter.admits_of_run(passages));
-        let evidence = Evidence::of(passages, query, &words, effort.recipe);
+        let mut evidence = Evidence::of(passages, query, &words, effort.recipe);
+        evidence.add_named(rx, query, filter.projects.as_deref())?;
         let sessions = if weighs { bm25::whole_sessions(passages, &words) } else { Vec::new() };
         Ok((Matches { scored, sessions, evidence, adjacent: None }, words))
     }

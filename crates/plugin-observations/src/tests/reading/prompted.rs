@@ -50,6 +50,23 @@ fn a_row_shows_the_answer_and_the_commit_of_a_turn_instead_of_its_prompt() {
 
 /// @briefing_at_prompts
 #[test]
+fn a_prompt_with_nothing_but_the_name_of_the_project_in_common_gets_no_rows() {
+    let world = world_with(ON);
+    let at = ("s-1", "/nowhere/gritlog");
+    world.prompt(at, 5 * HOUR, "Write a man page stub for gritlog");
+    world.edit(at, 4 * HOUR, "/nowhere/gritlog/man/gritlog.1", "Write man/gritlog.1");
+    world.answer(at, 3 * HOUR, "Added `man/gritlog.1` with NAME only.");
+    let block = |prompt: &str| {
+        let params = json!({ "for": "prompt", "prompt": prompt });
+        let told = world.call_from(Some("/nowhere/gritlog"), "briefing", params).unwrap();
+        told["text"].as_str().unwrap().to_owned()
+    };
+    assert!(!block("Write a changelog for gritlog").contains("| #"));
+    assert!(block("extend the man page stub of gritlog").contains("| #"));
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
     let world = world_with(ON);
     world.prompt(S, 5 * HOUR, "We decided to compress the uploads of skiff with zstd level 3.");

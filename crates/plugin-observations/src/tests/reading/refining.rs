@@ -551,6 +551,37 @@ fn a_turn_whose_prompt_and_answer_have_the_words_together_is_a_likely_answer() {
 
 /// @search_honest_nothing
 #[test]
+fn the_name_of_the_project_is_no_evidence_for_its_records() {
+    let world = World::new();
+    let at = ("s-1", "/nowhere/gritlog");
+    for number in 0..30 {
+        let text = format!("run the nightly import of meter file{number} and check the report");
+        world.command((&format!("f-{number}"), "/nowhere/gritlog"), number * HOUR, &text);
+    }
+    world.prompt(at, 9 * HOUR, "Add a man page stub");
+    world.edit(at, 8 * HOUR, "/nowhere/gritlog/man/gritlog.1", "Write man/gritlog.1: gritlog(1)");
+    answer(&world, at, 7 * HOUR, "Added `man/gritlog.1` with NAME only.");
+    let asked = |query: &str, project: &str| {
+        let params = json!({ "query": query, "project": project });
+        world.call_from(Some("/nowhere/gritlog"), "search", params).unwrap()
+    };
+    for project in ["gritlog", "*"] {
+        for query in ["what is the license of gritlog", "who maintains gritlog"] {
+            let found = asked(query, project);
+            assert_eq!(found["merely_similar"], true, "{query} in {project}: {found}");
+        }
+        let found = asked("is there a man page of gritlog", project);
+        assert!(found["merely_similar"].is_null(), "{project}: {found}");
+    }
+    // In another project the name says which records are meant.
+    let other = ("s-2", WEB);
+    world.prompt(other, HOUR, "read the lines of gritlog in the dashboard");
+    let found = asked("dashboard lines of gritlog", "web");
+    assert!(found["merely_similar"].is_null(), "{found}");
+}
+
+/// @search_honest_nothing
+#[test]
 fn a_question_about_something_that_never_happened_gets_few_hits_and_they_say_so() {
     let world = World::new();
     for number in 0..30 {
