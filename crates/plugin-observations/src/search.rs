@@ -34,6 +34,7 @@ use contract::TimeBound;
 pub(crate) use for_models::is_named;
 use place::FileQuestion;
 use place::{About, Wanted};
+use refine::Folds;
 
 pub(crate) struct Search;
 
@@ -526,23 +527,24 @@ impl SearchParams {
             && !hits.is_answered(rx, query, &first, |hit| records.terms_of_hit(rx, &hits, hit))?;
         let mut replaced = Replacements::default();
         if self.diverse && self.order_by == OrderBy::Best {
-            let mut texts = TextsRead::default();
-            ranked = refine::fold(rx, ranked, &mut texts, |_| true)?;
+            let (mut texts, mut folds) = (TextsRead::default(), Folds::default());
+            ranked = refine::fold(rx, ranked, (&mut texts, &mut folds), |_| true)?;
             let is_question = hits.query.form == Form::AnyTerm && asks(query);
             if is_question {
                 let (scope, asked) = ((filter, own_session), (&hits, self.query.as_str()));
                 let is_answered;
-                (ranked, is_answered) = turns::by_turns(rx, scope, asked, ranked, &mut records)?;
+                (ranked, is_answered) =
+                    turns::by_turns(rx, scope, asked, ranked, (&mut records, &mut folds))?;
                 merely_similar &= !is_answered;
                 // Answers and commits of turns that were not among the hits may say the same, too.
-                ranked = refine::fold(rx, ranked, &mut texts, |kind| {
+                ranked = refine::fold(rx, ranked, (&mut texts, &mut folds), |kind| {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)
                 })?;
             }
-            ranked = refine::refine(rx, filter, ranked, (&mut records, &mut replaced))?;
+            ranked = refine::refine(rx, filter, ranked, &folds, (&mut records, &mut replaced))?;
             // An answer that was found by its question may be among the others.
             let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
-            others.retain(|other| !known.contains(&other.hit.id));
+            others.retain(|other| !known.contains(&folds.shown(other.hit.id)));
         }
         ranked.extend(others);
         let Hits { query, completeness, .. } = hits;

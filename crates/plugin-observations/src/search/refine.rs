@@ -23,12 +23,31 @@ const SAME_LIKE: f64 = 0.9;
 /// Failed commands on the first hits for which the session is searched for the run that worked.
 const WORKED_LOOKED_UP: usize = 5;
 
+/// The records that became one hit with others, each with the record that is shown for all of them.
+#[derive(Default)]
+pub(super) struct Folds(HashMap<i64, i64>);
+
+impl Folds {
+    /// The record that is shown for another one; itself if it is not part of a fold.
+    pub(super) fn shown(&self, id: i64) -> i64 {
+        self.0.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Makes the hits that two records stand for one, for which the second is shown. Returns the number of its records.
+    fn join(&mut self, other: i64, shown: i64) -> usize {
+        self.0.extend([(other, shown), (shown, shown)]);
+        let of_other = self.0.values_mut().filter(|of| **of == other);
+        of_other.for_each(|of| *of = shown);
+        self.0.values().filter(|of| **of == shown).count()
+    }
+}
+
 /// Makes hits that say the same one, with a count and the newest of their ids, at the place of the first.
 /// Only hits of these kinds are compared.
 pub(super) fn fold(
     rx: &Rx<'_>,
     ranked: Vec<Ranked>,
-    texts: &mut TextsRead,
+    (texts, folds): (&mut TextsRead, &mut Folds),
     is_compared: impl Fn(ObsType) -> bool,
 ) -> Result<Vec<Ranked>, OpError> {
     let compared =
@@ -41,11 +60,15 @@ pub(super) fn fold(
             *first = *of;
         }
     }
-    Ok(merged(ranked, first))
+    Ok(merged(ranked, first, folds))
 }
 
 /// Makes failures of one command with one error one hit.
-pub(super) fn fold_failures(ranked: Vec<Ranked>, records: &RecordsRead) -> Vec<Ranked> {
+pub(super) fn fold_failures(
+    ranked: Vec<Ranked>,
+    records: &RecordsRead,
+    folds: &mut Folds,
+) -> Vec<Ranked> {
     let mut known: HashMap<(i64, &str, &str), usize> = HashMap::new();
     let first = ranked.iter().enumerate().map(|(place, one)| {
         match records.get(one.hit.id).filter(|record| record.failed()) {
@@ -57,7 +80,7 @@ pub(super) fn fold_failures(ranked: Vec<Ranked>, records: &RecordsRead) -> Vec<R
         }
     });
     let first = first.collect();
-    merged(ranked, first)
+    merged(ranked, first, folds)
 }
 
 /// The line of an output that names the error: the last that says so, or else the last one.
@@ -69,18 +92,19 @@ fn error_line(output: &str) -> &str {
 }
 
 /// Each hit becomes a part of the one at the place that is given for it, which has a count and the newest id.
-fn merged(ranked: Vec<Ranked>, first: Vec<usize>) -> Vec<Ranked> {
+fn merged(ranked: Vec<Ranked>, first: Vec<usize>, folds: &mut Folds) -> Vec<Ranked> {
     let mut folded: Vec<Ranked> = Vec::with_capacity(ranked.len());
     let mut places: HashMap<usize, usize> = HashMap::new();
     for (place, (one, of)) in ranked.into_iter().zip(first).enumerate() {
         let known = places.get(&of).and_then(|at| folded.get_mut(*at));
         match known.filter(|_| of != place) {
             Some(leader) => {
-                leader.count += one.count;
                 leader.oldest = leader.oldest.min(one.oldest);
-                if (one.hit.at, one.hit.id) > (leader.hit.at, leader.hit.id) {
-                    leader.hit = one.hit;
-                }
+                let is_newer = (one.hit.at, one.hit.id) > (leader.hit.at, leader.hit.id);
+                let (newer, older) = if is_newer { (one, *leader) } else { (*leader, one) };
+                // A record that was part of a fold may have become a hit again, as the answer of its turn.
+                leader.count = folds.join(older.hit.id, newer.hit.id);
+                (leader.hit, leader.note) = (newer.hit, newer.note);
             }
             None => {
                 places.insert(place, folded.len());
@@ -96,6 +120,7 @@ pub(super) fn refine(
     rx: &Rx<'_>,
     filter: &Filter<'_>,
     mut ranked: Vec<Ranked>,
+    folds: &Folds,
     (records, replaced): (&mut RecordsRead, &mut Replacements),
 ) -> Result<Vec<Ranked>, OpError> {
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
@@ -104,7 +129,7 @@ pub(super) fn refine(
     }
     let looked_up = ranked.iter().take(limits::REPLACED_LOOKED_UP).map(|one| one.hit);
     replaced.look_up(rx, looked_up, records)?;
-    let mut window = Window { rx, first: ranked, records };
+    let mut window = Window { rx, first: ranked, folds, records };
     window.newer_first()?;
     window.replacing_first(filter, replaced, &mut behind)?;
     window.worked_first()?;
@@ -116,6 +141,7 @@ pub(super) fn refine(
 struct Window<'w, 'r> {
     rx: &'w Rx<'r>,
     first: Vec<Ranked>,
+    folds: &'w Folds,
     /// The records of the first hits are among them.
     records: &'w RecordsRead,
 }
@@ -197,14 +223,17 @@ impl Window<'_, '_> {
             }
         }
         let added = pairs.iter().map(|(_, new)| *new).chain(answers.values().copied());
-        let missing: Vec<i64> = added.filter(|id| self.place(*id).is_none()).collect();
+        // No record is listed beside the hit that it is part of.
+        let is_missing = |id: &i64| self.folds.shown(*id) == *id && self.place(*id).is_none();
+        let missing: Vec<i64> = added.filter(is_missing).collect();
         let found = search::admitted(self.rx, filter, &missing)?;
         behind.retain(|one| !found.contains_key(&one.hit.id));
         for (old, new) in pairs {
             let Some(at) = self.place(old) else { continue };
             let to = self.first_of_turn(at);
-            self.put(new, to, &found);
-            if let (Some(answer), Some(at)) = (answers.get(&new), self.place(new)) {
+            let shown = self.folds.shown(new);
+            self.put(shown, to, &found);
+            if let (Some(answer), Some(at)) = (answers.get(&new), self.place(shown)) {
                 self.put(*answer, at + 1, &found);
                 if let Some(place) = self.place(*answer) {
                     self.note(place, Note::Answers(new));
@@ -212,7 +241,7 @@ impl Window<'_, '_> {
             }
             // As in the briefing, it names the newest record that it replaces.
             let newest = newest.get(&new).map_or(old, |(_, id)| *id);
-            for (id, note) in [(old, Note::ReplacedBy(new)), (new, Note::Replaces(newest))] {
+            for (id, note) in [(old, Note::ReplacedBy(new)), (shown, Note::Replaces(newest))] {
                 if let Some(place) = self.place(id) {
                     self.note(place, note);
                 }

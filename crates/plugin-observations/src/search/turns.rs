@@ -11,7 +11,8 @@ use model::{OpError, limits};
 use store::search::{self, Filter, Hit, Hits, TermSet};
 use store::{Rx, prompts};
 
-use super::{Named, Ranked, refine};
+use super::refine::{self, Folds};
+use super::{Named, Ranked};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
 use crate::replaced::turn_of;
@@ -220,7 +221,7 @@ pub(super) fn by_turns(
     (filter, own_session): (&Filter<'_>, Option<i64>),
     (hits, question): (&Hits, &str),
     mut ranked: Vec<Ranked>,
-    records: &mut RecordsRead,
+    (records, folds): (&mut RecordsRead, &mut Folds),
 ) -> Result<(Vec<Ranked>, bool), OpError> {
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
     for one in &ranked {
@@ -228,7 +229,7 @@ pub(super) fn by_turns(
     }
     let mut turns: Vec<Turn> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
-    let ranked = refine::fold_failures(ranked, records);
+    let ranked = refine::fold_failures(ranked, records, folds);
     let kinds = KindWeights {
         wanted: wanted_kinds(question),
         quotes_error: quotes_error(question),
@@ -274,7 +275,7 @@ pub(super) fn by_turns(
     }
     turns.sort_by(|a, b| b.best.total_cmp(&a.best));
     let best = turns.len().min(OUTCOME_TURNS);
-    let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, records };
+    let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, folds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
     let is_likely = |turn: &Turn| {
         let project = turn.hits.first().map_or(0, |one| one.ranked.hit.project);
@@ -339,6 +340,7 @@ struct Outcomes<'o, 'r> {
     own_session: Option<i64>,
     hits: &'o Hits,
     kinds: &'o KindWeights,
+    folds: &'o Folds,
     records: &'o mut RecordsRead,
 }
 
@@ -346,7 +348,7 @@ impl Outcomes<'_, '_> {
     /// Adds the outcomes of these turns to their hits, unless they are among them, and lets them count for what
     /// the turn is about. So do the prompts.
     fn add_to(self, turns: &mut [Turn], behind: &mut Vec<Ranked>) -> Result<(), OpError> {
-        let Outcomes { rx, filter, own_session, hits, kinds, records } = self;
+        let Outcomes { rx, filter, own_session, hits, kinds, folds, records } = self;
         let mut outcomes: Vec<Vec<(i64, Option<Note>)>> = Vec::with_capacity(turns.len());
         for turn in turns.iter() {
             let mut answer = None;
@@ -361,7 +363,8 @@ impl Outcomes<'_, '_> {
             // A question without an answer tells nothing.
             let prompt = records.read_turn(rx, turn.id)?;
             let sets_task = prompt.is_some_and(|prompt| !text::decisions::asks(&prompt.content));
-            let is_hit = turn.hits.iter().any(|one| one.ranked.hit.id == turn.id);
+            let is_hit = turn.hits.iter().any(|one| one.ranked.hit.id == turn.id)
+                || folds.shown(turn.id) != turn.id;
             let wants_task = answer.or(commit).is_none() && sets_task && !is_hit;
             let task = wants_task.then_some((turn.id, None));
             outcomes.push(answer.into_iter().chain(commit).chain(task).collect());

@@ -52,6 +52,37 @@ fn equal_and_nearly_equal_texts_are_one_hit_with_a_count_and_the_newest_id() {
 
 /// @search_folds
 #[test]
+fn a_fold_counts_each_record_once_and_its_note_is_that_of_the_shown_one() {
+    let world = World::new();
+    let said = [
+        "Upload limit is 10 MB per file.",
+        "Bump the upload limit to 50 MB.",
+        "The upload timeout is 120 seconds.",
+        "The upload directory is on the second disk.",
+        "Uploads are scanned for viruses at night.",
+        "Failed uploads are retried three times.",
+    ];
+    for (number, text) in (0..).zip(said) {
+        let session = format!("s-{number}");
+        let at = (session.as_str(), WEB);
+        world.prompt(at, (20 - number) * DAY, text);
+        answer(&world, at, (20 - number) * DAY - HOUR, "Noted in the docs.");
+    }
+    let newest = world.id(said[5]);
+    for query in ["what is the upload limit", "upload limit in the docs", "noted uploads docs"] {
+        let found = world.ask("search", json!({ "query": query }));
+        let results = found["results"].as_array().unwrap();
+        let noted: Vec<&Value> =
+            results.iter().filter(|hit| hit["content_preview"] == "Noted in the docs.").collect();
+        let [fold] = noted[..] else { panic!("{query}: {found}") };
+        assert_eq!((&fold["count"], &fold["session_id"]), (&json!(6), &json!("s-5")), "{found}");
+        let note = fold["note"].as_str().unwrap_or_default();
+        assert!(note.is_empty() || note.ends_with(&format!("answers #{newest}")), "{found}");
+    }
+}
+
+/// @search_folds
+#[test]
 fn long_command_lines_with_another_argument_are_different_hits() {
     let world = World::new();
     for (day, name) in [(3, "orders"), (2, "refunds"), (1, "invoices")] {
