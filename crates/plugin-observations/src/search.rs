@@ -1,6 +1,7 @@
 //! `search`: records by their words, best first, each with the reasons why it is there.
 
 mod for_models;
+mod look_up;
 mod own_session;
 mod printed;
 mod refine;
@@ -495,6 +496,10 @@ impl SearchParams {
             }
         });
         let others: Vec<Ranked> = others.into_iter().map(rank).collect();
+        let is_look_up = !asks(query) && query.form != Form::Operators;
+        if self.order_by == OrderBy::Best && self.diverse && is_look_up {
+            ranked = look_up::in_order(rx, ranked, names_path, &mut records)?;
+        }
         self.refined(rx, (filter, own_session), query, (hits, records), (ranked, others))
     }
 

@@ -135,12 +135,11 @@ fn wanted_kinds(question: &str) -> Vec<ObsType> {
 
 /// How much a record says, by its kind, its text and the share of the question's words in it, against the others of
 /// its turn. Tuned on the simulated weeks of work; read-only actions and questions say least.
-fn telling(record: &Observation, share: f64) -> f64 {
+pub(super) fn telling(record: &Observation, share: f64) -> f64 {
     use ObsType as O;
     let content = record.content.as_str();
     match record.obs_type.kind() {
-        _ if only_looks(record) => 0.5,
-        O::FileRead | O::Search | O::WebSearch | O::WebFetch => 0.5,
+        _ if only_reads(record) => 0.5,
         O::UserPrompt if text::decisions::asks(content) => 0.4,
         // It begins with the question, and its outcome is the beginning of the answer.
         O::SessionSummary if text::decisions::asks(content.lines().next().unwrap_or_default()) => {
@@ -172,6 +171,13 @@ fn asks_again(record: &Observation, hits: &Hits) -> bool {
         ObsType::SessionSummary => content.lines().skip(1).all(|line| line.starts_with("next: ")),
         _ => false,
     }
+}
+
+/// Whether a record is a read, a search or a command that only looks.
+pub(super) fn only_reads(record: &Observation) -> bool {
+    use ObsType as O;
+    let kind = record.obs_type.kind();
+    only_looks(record) || matches!(kind, O::FileRead | O::Search | O::WebSearch | O::WebFetch)
 }
 
 fn only_looks(record: &Observation) -> bool {
@@ -320,7 +326,7 @@ impl KindWeights {
     }
 }
 
-fn share_of_work(ranked: &[Ranked]) -> f64 {
+pub(super) fn share_of_work(ranked: &[Ranked]) -> f64 {
     let is_talk = |one: &&Ranked| {
         matches!(
             one.hit.kind.obs_type(),

@@ -32,6 +32,37 @@ fn of_equal_matches_the_newer_is_first_and_an_old_answer_before_a_new_weak_match
     assert!(found[1].contains("vault"), "{found:?}");
 }
 
+/// @search_look_ups
+#[test]
+fn a_word_or_a_name_finds_what_was_done_before_what_was_only_read() {
+    let world = World::new();
+    let at = ("s-1", WEB);
+    world.prompt(at, 8 * DAY, "yes, commit it");
+    world.read(at, 3 * DAY, "/nowhere/web/src/signature.js");
+    world.command(at, 3 * DAY - HOUR, "sed -n 1,200p src/signature.js");
+    world.command(at, 3 * DAY - 2 * HOUR, "rg -n fmt_amount src");
+    let edit =
+        "Edit src/signature.js: export function fmt_amount(body, key) { return hmac(body, key) }";
+    world.edit(at, 3 * DAY - 3 * HOUR, "/nowhere/web/src/signature.js", edit);
+    let message = "signature: the raw body, with the amount by fmt_amount";
+    world.commit(at, 3 * DAY - 4 * HOUR, "1a2b3c4d", message);
+    let told = "The signature is computed over the raw body now, and fmt_amount is only used for the mail.";
+    answer(&world, at, 3 * DAY - 5 * HOUR, told);
+    for query in ["signature", "fmt_amount", "src/signature.js"] {
+        let found = world.ask("search", json!({ "query": query }));
+        let kinds: Vec<&str> = (found["results"].as_array().unwrap().iter())
+            .map(|hit| hit["obs_type"].as_str().unwrap())
+            .collect();
+        let is_read = |kind: &&str| matches!(*kind, "file_read" | "command");
+        let reads = kinds.iter().filter(|kind| is_read(kind)).count();
+        let first_read = kinds.iter().position(|kind| is_read(&kind)).unwrap();
+        assert_eq!(kinds.len(), first_read + reads, "{query}: {kinds:?}");
+        assert!(first_read > 0, "{query}: {kinds:?}");
+    }
+    let found = world.ask("search", json!({ "query": "commit" }));
+    assert_eq!(found["results"][0]["obs_type"], "git_commit", "{found}");
+}
+
 /// @search_folds
 #[test]
 fn equal_and_nearly_equal_texts_are_one_hit_with_a_count_and_the_newest_id() {
