@@ -119,6 +119,8 @@ pub struct Candidate {
     pub same_as: Option<String>,
     /// Leads its section and is cut last.
     pub pinned: bool,
+    /// Its section's part of the budget among the answers to a question, relative to the other sections.
+    pub share: usize,
 }
 
 impl Candidate {
@@ -136,6 +138,7 @@ impl Candidate {
             more: Vec::new(),
             same_as: None,
             pinned: false,
+            share: 1,
         }
     }
 

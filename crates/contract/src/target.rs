@@ -14,6 +14,7 @@ use crate::cx::Cx;
 
 /// The place and the session of a call. Owned, so that it can be moved into the transaction.
 pub struct CallTarget {
+    directory: Option<String>,
     /// Absent if neither the call, its session nor its caller has a directory.
     place: Option<Arc<Place>>,
     /// The session that the call or its caller names, as the store knows it.
@@ -55,14 +56,20 @@ impl CallTarget {
         let name = known.as_ref().map(|session| session.session_id.as_str()).or(named);
         let place = directory.map(|directory| cx.caller.place_at(directory));
         let facts = place.as_ref().map(|place| place.facts.clone()).unwrap_or_default();
+        let directory = directory.map(str::to_owned);
         let name = name.unwrap_or_default().to_owned();
         let session = cx.caller.session_in(name, facts, cx.config, cx.now);
-        Ok(CallTarget { place, known, session })
+        Ok(CallTarget { directory, place, known, session })
     }
 
     /// The projects that the call is about.
     pub fn projects(&self, wanted: Wanted) -> Question {
         Question::new(self.place.as_deref(), wanted)
+    }
+
+    /// The directory that the call is about.
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
     }
 
     /// The top directory of the project.

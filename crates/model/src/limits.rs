@@ -441,8 +441,8 @@ pub const ASIDE_TOKENS_MAX: usize = 600;
 pub const INJECT_ITEM_SHARE: usize = 4;
 /// Tokens that a row may use under the smallest budget: a shorter cut would be unreadable.
 pub const INJECT_ITEM_TOKENS_MIN: usize = 25;
-/// Lines of the answer to a question. The caller chooses its token budget, up to [`INJECT_TOKENS_MAX`].
-pub const QUESTION_LINES_MAX: usize = 70;
+/// Lines of the answer to a question. The caller chooses its token budget.
+pub const QUESTION_LINES_MAX: usize = 400;
 /// Characters of one cell of a row.
 pub const INJECT_CELL_CHARS_MAX: usize = 600;
 

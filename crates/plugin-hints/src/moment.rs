@@ -25,6 +25,9 @@ use crate::settings::JUST_IN_TIME;
 /// The scheme of a hint's receipts.
 const SCHEME: &str = "hint";
 
+/// The name under which a question asks for hints.
+const SOURCE: &str = "hints";
+
 /// The tag of hints that are about failures in general.
 const FIX: &str = "fix";
 
@@ -234,6 +237,18 @@ fn tool_of<'t>(occasion: &Occasion<'t>) -> Option<(&'t ToolUse, bool)> {
 
 /// The hints that match this moment, best first, within the limits of the session.
 pub(crate) fn candidates(memory: &Memory, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+    if let Occasion::Question { query, .. } = moment.occasion
+        && moment.occasion.asks(SOURCE)
+    {
+        let words = CommandWords::new(query, moment.situation, false);
+        let found = matching(&memory.read(), &words, moment).into_iter();
+        let found = found.map(|row| Candidate {
+            slot: Slot::Found,
+            title: Some("Hints".to_owned()),
+            ..row
+        });
+        return Ok(found.collect());
+    }
     let Some((tool, failed)) = tool_of(&moment.occasion) else { return Ok(Vec::new()) };
     let (Some(command), Some(session)) = (&tool.command, moment.session) else {
         return Ok(Vec::new());

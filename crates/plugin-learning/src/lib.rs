@@ -74,14 +74,18 @@ impl Plugin for Learning {
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {
-        config.boolean(settings::HOOKS) && ghaps::may_have_candidates(occasion, &self.due)
+        config.boolean(settings::HOOKS)
+            && (matches!(occasion, Occasion::Prompt(_))
+                || ghaps::may_have_candidates(occasion, &self.due))
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
-        if !moment.config.boolean(settings::HOOKS) {
-            return Ok(Vec::new());
+        let mut found = context::answers(moment)?;
+        if moment.config.boolean(settings::HOOKS) {
+            found.extend(context::at_prompt(moment)?);
+            found.extend(ghaps::candidates(moment, &self.due)?);
         }
-        ghaps::candidates(moment, &self.due)
+        Ok(found)
     }
 
     fn delivered(&self, tx: &Tx<'_>, session: &str, entries: &[ToldEntry]) -> Result<(), OpError> {

@@ -29,6 +29,14 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     let source = match moment.occasion {
         Occasion::SessionStart(source) => source,
         Occasion::Handoff { .. } => return handoff::candidates(moment),
+        Occasion::Question { query, .. } if moment.occasion.asks("observations") => {
+            let found = |row: Candidate| Candidate {
+                slot: Slot::Found,
+                title: Some("Observations".to_owned()),
+                ..row
+            };
+            return Ok(related::candidates(moment, query)?.into_iter().map(found).collect());
+        }
         Occasion::Prompt(said) if moment.config.boolean(AT_PROMPTS) => {
             return related::candidates(moment, said);
         }

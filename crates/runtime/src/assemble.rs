@@ -34,6 +34,8 @@ pub(crate) struct ShownEntry {
     pub(crate) score: f64,
     pub(crate) reasons: Vec<String>,
     pub(crate) tokens: usize,
+    /// Whether the end of its text is missing.
+    pub(crate) is_cut: bool,
 }
 
 /// A candidate that is not in the text, and why.
@@ -51,6 +53,7 @@ struct AssembledRow {
     candidate: Candidate,
     lines: Vec<String>,
     statement: RowStatement,
+    is_cut: bool,
     /// Worse candidates that say nearly the same.
     merged: Vec<Candidate>,
 }
@@ -93,6 +96,7 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
             score: row.candidate.score,
             reasons: row.candidate.reasons,
             tokens: text::tokens::estimate(&row.lines.join("\n")),
+            is_cut: row.is_cut,
         });
     }
     Assembled { text, told, merged, left_out }
@@ -106,6 +110,7 @@ fn merged_entry(worse: &Candidate, better: &Candidate) -> ShownEntry {
         score: worse.score,
         reasons: vec![format!("says the same as {}", better.path)],
         tokens: 0,
+        is_cut: false,
     }
 }
 
@@ -148,7 +153,8 @@ fn rows(
             continue;
         }
         let lines = rendering::row(&candidate, budget.row_chars());
-        rows.push(AssembledRow { candidate, lines, statement, merged: Vec::new() });
+        let is_cut = rendering::is_cut(&candidate, &lines);
+        rows.push(AssembledRow { candidate, lines, statement, is_cut, merged: Vec::new() });
     }
     sections
 }
@@ -162,9 +168,12 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
     // Declared rows may fill the limits of the agents; the other sections get the rest of the budget.
     let (own_lines, own_chars) = rendering::declared_size(sections);
     let tokens = budget.tokens.max(text::tokens::of_chars(own_chars));
-    let tokens = tokens.min(limits::INJECT_TOKENS_MAX);
+    let (tokens, most_chars) = match budget.is_answer {
+        true => (tokens, usize::MAX),
+        false => (tokens.min(limits::INJECT_TOKENS_MAX), limits::INJECT_CHARS_MAX),
+    };
     count <= budget.lines.max(own_lines)
-        && chars <= limits::INJECT_CHARS_MAX
+        && chars <= most_chars
         && text::tokens::of_chars(chars) <= tokens
 }
 
@@ -178,7 +187,7 @@ fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
     let first = sections
         .iter_mut()
         .filter(|((slot, _), rows)| over_floor(*slot, rows))
-        .min_by_key(|((slot, _), _)| slot.yields_at());
+        .min_by_key(|((slot, _), rows)| (slot.yields_at(), std::cmp::Reverse(overuse(rows))));
     if let Some((_, rows)) = first {
         return rows.pop();
     }
@@ -196,6 +205,14 @@ fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
             _ => std::cmp::Ordering::Equal,
         })?
         .pop()
+}
+
+/// The size of a section in relation to its share: of several sections of one slot, the highest loses a row first.
+fn overuse(rows: &[AssembledRow]) -> usize {
+    let lines = rows.iter().flat_map(|row| &row.lines);
+    let chars: usize = lines.map(|line| line.chars().count() + 1).sum();
+    let share = rows.first().map_or(1, |row| row.candidate.share.max(1));
+    chars.saturating_mul(100) / share
 }
 
 fn out(candidate: Candidate, why: &'static str) -> LeftOutCandidate {

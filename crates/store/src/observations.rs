@@ -22,8 +22,8 @@ pub(crate) use aggregate::OLD;
 pub(crate) use aggregate::Observations;
 pub use fold::Folding;
 pub use read::{
-    Surroundings, around, containing, counts, edited_paths, get, lately, newest, one, one_of_kind,
-    pinned, pinned_records, runs, worked_later,
+    Surroundings, around, containing, context_dropped_at, counts, edited_paths, get, lately,
+    newest, one, one_of_kind, pinned, pinned_records, runs, worked_later,
 };
 pub(crate) use read::{counts_of_session, draw};
 

@@ -47,6 +47,7 @@ mod install_faults;
 mod jobs;
 mod large_events;
 mod late;
+mod learned_context;
 mod leftovers;
 mod life;
 mod links;

@@ -19,3 +19,15 @@ pub const MEMORIES_SIMILAR_MAX: usize = 3;
 pub const MEMORY_HITS_READ: usize = 2_000;
 /// Superseded memories before one that are followed; a longer chain ends there.
 pub const MEMORY_CHAIN_MAX: usize = 1_000;
+/// Tokens of a text about a question: least, default and most; others are refused.
+pub const CONTEXT_TOKENS_MIN: usize = 100;
+pub const CONTEXT_TOKENS_DEFAULT: usize = 1_500;
+pub const CONTEXT_TOKENS_MAX: usize = 10_000;
+/// Items of each type in such a text: default and most.
+pub const CONTEXT_TYPE_ITEMS_DEFAULT: usize = 10;
+pub const CONTEXT_TYPE_ITEMS_MAX: usize = 50;
+/// Rows of each section of a text about past failures.
+pub const PREMORTEM_ROWS_MAX: usize = 5;
+/// Learned items of each kind that are compared with a prompt, and those that are shown.
+pub const PROMPT_ITEMS_READ: usize = 40;
+pub const PROMPT_ITEMS_MAX: usize = 5;

@@ -13,6 +13,8 @@ pub(crate) struct Budget {
     pub(crate) rows: usize,
     /// The agent lost its context: some sections may have more rows.
     pub(crate) recovery: bool,
+    /// The text answers a call: the caller's budget is its only limit, not what agents accept unasked.
+    pub(crate) is_answer: bool,
 }
 
 impl Budget {
@@ -34,6 +36,8 @@ struct OccasionBudget {
 /// The token budget of a text.
 enum TokenBudget {
     Fixed(usize),
+    /// The value of this setting, but not less than a number.
+    SettingFrom(&'static str, usize),
     /// The value of this setting.
     Setting(&'static str),
 }
@@ -47,7 +51,12 @@ fn row(occasion: &Occasion<'_>) -> OccasionBudget {
             briefing(limits::BRIEFING_LINES_RECOVERY_MAX)
         }
         Occasion::SessionStart(_) => briefing(limits::BRIEFING_LINES_MAX),
-        Occasion::Prompt(_) | Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => {
+        Occasion::Prompt(_) => {
+            let tokens =
+                TokenBudget::SettingFrom("learning.prompt_tokens", limits::ASIDE_TOKENS_MAX);
+            row("", tokens, limits::BRIEFING_LINES_MAX)
+        }
+        Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => {
             row("", TokenBudget::Fixed(limits::ASIDE_TOKENS_MAX), limits::BRIEFING_LINES_MAX)
         }
         Occasion::Handoff { tokens, .. } => {
@@ -62,14 +71,18 @@ fn row(occasion: &Occasion<'_>) -> OccasionBudget {
 /// The title and the budget of the text for an occasion.
 pub(crate) fn of(occasion: &Occasion<'_>, config: &Config) -> (&'static str, Budget) {
     let OccasionBudget { title, tokens, lines } = row(occasion);
+    let setting = |key| usize::try_from(config.integer(key)).unwrap_or(usize::MAX);
     let tokens = match tokens {
         TokenBudget::Fixed(tokens) => tokens,
-        TokenBudget::Setting(key) => usize::try_from(config.integer(key)).unwrap_or(usize::MAX),
+        TokenBudget::Setting(key) => setting(key),
+        TokenBudget::SettingFrom(key, least) => setting(key).max(least),
     };
     let rows = match occasion {
         Occasion::Question { limit, .. } => *limit,
         _ => usize::MAX,
     };
     let recovery = matches!(occasion, Occasion::SessionStart(source) if source.forgot());
-    (title, Budget { tokens: tokens.min(limits::INJECT_TOKENS_MAX), lines, rows, recovery })
+    let is_answer = matches!(occasion, Occasion::Question { .. });
+    let tokens = if is_answer { tokens } else { tokens.min(limits::INJECT_TOKENS_MAX) };
+    (title, Budget { tokens, lines, rows, recovery, is_answer })
 }

@@ -32,6 +32,15 @@ pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
     }
 }
 
+/// Whether the rendered lines lack the end of the candidate's text.
+pub(super) fn is_cut(candidate: &Candidate, lines: &[String]) -> bool {
+    let whole = candidate.more.last().or(candidate.cells.last());
+    let ends = |text: Option<&String>| {
+        text.is_some_and(|text| text.trim_end_matches([' ', '|']).ends_with('…'))
+    };
+    lines.len() <= candidate.more.len() || (ends(lines.last()) && !ends(whole))
+}
+
 /// The first line and the further ones, cut after so many characters each and in all.
 fn texts(candidate: &Candidate, chars_max: usize, line_max: usize) -> Vec<String> {
     let first = candidate.cells.join(" ");

@@ -4,7 +4,8 @@ use expect_test::expect;
 
 use super::*;
 
-const WIDE: Budget = Budget { tokens: 800, lines: 50, rows: usize::MAX, recovery: false };
+const WIDE: Budget =
+    Budget { tokens: 800, lines: 50, rows: usize::MAX, recovery: false, is_answer: false };
 
 fn candidate(path: &str, score: f64, text: &str) -> Candidate {
     Candidate {

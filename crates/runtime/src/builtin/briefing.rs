@@ -34,6 +34,9 @@ pub(super) enum For {
     Prompt,
     /// Another agent takes over the session.
     Handoff,
+    /// A tool asks a question. Not in the schema: that tool has its own parameters.
+    #[schemars(skip)]
+    Question,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -63,6 +66,19 @@ pub(super) struct BriefingParams {
     /// Also list the reasons for each line, and the candidates that were left out.
     #[serde(default)]
     explain: bool,
+    /// For `question`: the query, its sources, the most rows of each source, and the directory.
+    #[serde(default)]
+    #[schemars(skip)]
+    query: String,
+    #[serde(default)]
+    #[schemars(skip)]
+    sources: Vec<String>,
+    #[serde(default)]
+    #[schemars(skip)]
+    limit: usize,
+    #[serde(default)]
+    #[schemars(skip)]
+    cwd: Option<String>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -86,6 +102,9 @@ struct ToldLine {
     score: f64,
     reasons: Vec<String>,
     tokens: usize,
+    /// Whether the end of its text is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cut: bool,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -123,6 +142,7 @@ impl Op for Briefing {
         let find = |id: &String| cx.store.read(|rx| sessions::find(rx, id));
         let session = params.session_id.as_ref().map(find).transpose()?;
         let root = session.as_ref().and_then(|session| session.root.as_deref());
+        let root = params.cwd.as_deref().or(root);
         let of_session = root.map(|root| (situation(Some(root)), inner.places.at(Some(root))));
         let (situation, place) = match &of_session {
             Some((situation, place)) => (situation, place),
@@ -138,13 +158,23 @@ impl Op for Briefing {
                     to: params.to.as_deref(),
                     tokens: params.tokens.unwrap_or(limits::HANDOFF_TOKENS_DEFAULT),
                 },
+                For::Question => Occasion::Question {
+                    query: &params.query,
+                    sources: &params.sources,
+                    limit: params.limit,
+                    tokens: params.tokens.unwrap_or(limits::CONTEXT_TOKENS_DEFAULT),
+                },
             },
             session: session.as_ref().map(|session| session.session_id.as_str()),
             project: params.project.as_deref(),
             form: params.form,
             situation,
             place,
-            now: cx.now,
+            // The answer to a question is the same for a minute.
+            now: match params.moment {
+                For::Question => cx.now - cx.now.rem_euclid(60_000),
+                _ => cx.now,
+            },
             config: cx.config,
             store: cx.store.whole(),
         };
@@ -163,6 +193,7 @@ impl Op for Briefing {
             score: shown(told.score),
             reasons: told.reasons,
             tokens: told.tokens,
+            cut: told.is_cut,
         });
         let left_out = made.left_out.into_iter().map(|left| LeftOutLine {
             path: left.path,
@@ -191,7 +222,7 @@ impl Pretty for Briefing {
             let note = output.note.as_deref().unwrap_or("Nothing worth saying yet.");
             text = format!("{note}\n");
         }
-        let told = output.told.iter().map(|ToldLine { path, score, reasons, tokens }| {
+        let told = output.told.iter().map(|ToldLine { path, score, reasons, tokens, .. }| {
             format!(
                 "  {path}  score {score:?}, {}: {}",
                 text::counted(tokens, "token"),

@@ -518,3 +518,10 @@ fn json(row: &Watched<'_, '_>, column: usize) -> rusqlite::Result<Option<Value>>
     let text = row.text_or_null(column)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).map_err(|_| row.note_damage()).ok()))
 }
+
+/// When the host of a session last dropped its context, by a compaction or a clear.
+pub fn context_dropped_at(rx: &Rx<'_>, session: i64) -> Result<Option<i64>, OpError> {
+    const DROPPED: &str = "SELECT max(at) FROM observations \
+         WHERE session = ?1 AND kind IN ('session_compact', 'session_clear')";
+    rx.sql(|db| db.prepare_cached(DROPPED)?.query_row([session], |row| row.cell(0)))
+}

@@ -1,0 +1,168 @@
+//! `get_premortem_context`: earlier failures and surprises in a domain, and their causes.
+
+use std::collections::BTreeMap;
+
+use contract::pretty::pretty;
+use contract::{CallTarget, Candidate, CliShape, Cx, Example, Op, OpInfo, Pretty, Slot};
+use model::ghap::{ConfidenceTier, Ghap, GhapDomain, GhapStatus, GhapStrategy};
+use model::{OpError, limits, rank};
+use place::Wanted;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use store::Rx;
+use store::ghaps::{self, GhapFilter};
+
+use super::assemble_context::{AssembledContext, assembled, shown};
+use super::recall::experience_line;
+
+pub(crate) struct GetPremortemContext;
+
+/// The name of the source that answers it. The query is the domain, and the strategy if there is one.
+pub(crate) const SOURCE: &str = "premortem";
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PremortemParams {
+    domain: GhapDomain,
+    /// Only experiences with this strategy.
+    #[serde(default)]
+    strategy: Option<GhapStrategy>,
+    /// Yours if left out; `*` for all.
+    #[serde(default)]
+    project: Wanted,
+    /// The session in whose directory you ask.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// The directory in whose project you ask.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+impl Op for GetPremortemContext {
+    const INFO: OpInfo = OpInfo {
+        name: "get_premortem_context",
+        summary: "Learn what went wrong before in a domain",
+        doc: "Common failures, how strategies performed, surprises, root causes and principles. Call it before risky work.",
+        toolset: "learning",
+        typed_errors: true,
+        cli: CliShape {
+            path: &["premortem"],
+            positional: &["domain"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            verbatim: true,
+            ..CliShape::CALL_ONLY
+        },
+        examples: &[Example {
+            title: "Before you debug",
+            before: &[],
+            params: r#"{"domain":"debugging","project":"*"}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = PremortemParams;
+    type Output = AssembledContext;
+
+    fn run(&self, cx: &Cx<'_>, params: PremortemParams) -> Result<AssembledContext, OpError> {
+        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let words = [Some(params.domain.word()), params.strategy.map(GhapStrategy::word)];
+        let query: Vec<&str> = words.into_iter().flatten().collect();
+        let asked = json!({ "query": query.join(" "), "sources": [SOURCE],
+            "limit": limits::PREMORTEM_ROWS_MAX, "tokens": limits::CONTEXT_TOKENS_DEFAULT });
+        assembled(cx, &target, &params.project, asked)
+    }
+}
+
+impl Pretty for GetPremortemContext {
+    fn pretty(params: &PremortemParams, output: &AssembledContext, _: usize) -> String {
+        match output.items.is_empty() {
+            true => format!("No experience with {} yet.", params.domain.word()),
+            false => shown(output, false),
+        }
+    }
+}
+
+/// The rows of the five sections, for a domain and perhaps a strategy.
+pub(crate) fn candidates(
+    rx: &Rx<'_>,
+    asked: &str,
+    projects: Option<&[i64]>,
+    now: i64,
+) -> Result<Vec<Candidate>, OpError> {
+    let mut words = asked.split_whitespace();
+    let Some(domain) = words.next().and_then(GhapDomain::parse) else { return Ok(Vec::new()) };
+    let strategy = words.next().and_then(GhapStrategy::parse);
+    let filter = GhapFilter { projects, domain: Some(domain), ..GhapFilter::default() };
+    let mut all = ghaps::list(rx, &filter, limits::MEMORY_HITS_READ)?;
+    let performance = performance(&all);
+    all.retain(|ghap| strategy.is_none_or(|strategy| strategy == ghap.strategy));
+    let mut rows = Vec::new();
+    let mut causes: BTreeMap<&str, (usize, &Ghap, &str)> = BTreeMap::new();
+    for ghap in &all {
+        if ghap.status == GhapStatus::Falsified {
+            rows.push(row(ghap, "Common Failures", experience_line(ghap), now));
+        }
+        if let Some(surprise) = &ghap.surprise {
+            let line = format!("{}: {surprise}", ghap.goal);
+            rows.push(row(ghap, "Unexpected Outcomes", line, now));
+        }
+        if let Some(cause) = &ghap.root_cause {
+            let known =
+                causes.entry(cause.category.word()).or_insert((0, ghap, &cause.description));
+            known.0 += 1;
+        }
+        if ghap.status == GhapStatus::Confirmed && ghap.lesson.is_some() {
+            rows.push(row(ghap, "Relevant Principles", ghap.lesson_text().to_owned(), now));
+        }
+    }
+    for (category, (count, newest, description)) in causes {
+        let line = format!("{category}, {}: {description}", text::counted(count, "time"));
+        let cause = row(newest, "Root Causes to Watch", line, now);
+        rows.push(Candidate { score: share(count, all.len()), ..cause });
+    }
+    rows.extend(performance);
+    Ok(rows)
+}
+
+fn share(part: usize, all: usize) -> f64 {
+    part as f64 / all.max(1) as f64
+}
+
+fn row(ghap: &Ghap, title: &str, line: String, now: i64) -> Candidate {
+    let weight = ghap.tier.map_or(0.0, ConfidenceTier::weight);
+    let recency = rank::recency(ghap.at, now);
+    let path = format!("{}://{}", ghaps::SCHEME, ghap.name);
+    Candidate {
+        same_as: Some(format!("{path} {title}")),
+        path,
+        stamp: ghap.at,
+        title: Some(title.to_owned()),
+        score: 0.5 * weight + 0.5 * recency,
+        reasons: vec![format!("weight {weight:.2}, recency {recency:.2}")],
+        cells: vec![line],
+        ..Candidate::new(Slot::Found)
+    }
+}
+
+/// One row for each strategy of these experiences: how often it was confirmed.
+fn performance(all: &[Ghap]) -> Vec<Candidate> {
+    let mut by: BTreeMap<&str, Vec<&Ghap>> = BTreeMap::new();
+    for ghap in all {
+        by.entry(ghap.strategy.word()).or_default().push(ghap);
+    }
+    let line = |(strategy, ghaps): (&str, Vec<&Ghap>)| {
+        let count = |status| ghaps.iter().filter(|ghap| ghap.status == status).count();
+        let confirmed = count(GhapStatus::Confirmed);
+        let text = format!(
+            "{strategy}: {confirmed} confirmed, {} falsified, {} abandoned",
+            count(GhapStatus::Falsified),
+            count(GhapStatus::Abandoned)
+        );
+        let newest = *ghaps.first()?;
+        let row = row(newest, "Strategy Performance", text, newest.at);
+        let same_as = Some(format!("strategy {strategy}"));
+        Some(Candidate { same_as, score: share(confirmed, ghaps.len()), ..row })
+    };
+    by.into_iter().filter_map(line).collect()
+}

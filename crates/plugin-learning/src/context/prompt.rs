@@ -1,0 +1,176 @@
+//! Learned items that a prompt is about, or nothing.
+//!
+//! An item is relevant if it shares a word that says something with the prompt and a passage of it is similar enough; or
+//! if it has half of the prompt's words; or if it contains a path, an identifier or a code of the prompt.
+
+use std::collections::BTreeSet;
+
+use contract::{Candidate, Moment};
+use model::{OpError, limits};
+use store::search::Recipe;
+use store::{Rx, observations, sessions};
+use text::{terms, words};
+
+use super::recall::{LearnedItem, RecallQuery};
+use crate::settings::PROMPT_TOKENS;
+
+/// The least similarity of an item that shares a word with the prompt.
+const SIMILAR: f64 = 0.4;
+/// The share of the prompt's words that make an item relevant without similarity.
+const WORDS_SHARE: f64 = 0.5;
+/// Characters of the shortest name that counts as a path, an identifier or a code.
+const NAME_CHARS_MIN: usize = 4;
+
+pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
+    let question = moment.projects();
+    // Records that are not in the index by then are not found.
+    moment.store.catch_up(limits::RELATED_PATIENCE);
+    let prompt = PromptWords::of(said);
+    if prompt.terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let meaning = moment.config.boolean("search.meaning");
+    moment.store.read(|rx| {
+        let projects = question.scope(rx)?.ids();
+        let query = RecallQuery {
+            text: said,
+            projects: projects.as_deref(),
+            recipe: if meaning { Recipe::Table } else { Recipe::Lexical },
+            now: moment.now,
+            limit: limits::PROMPT_ITEMS_READ,
+        };
+        let own = OwnItems::of(rx, moment.session)?;
+        let memories = query.memories(rx)?;
+        let experiences = query.experiences(rx)?;
+        let mut found = Vec::new();
+        for items in [memories, experiences] {
+            let relevant = items.into_iter().filter_map(|item| {
+                let why = prompt.relevance(&item).filter(|_| !own.has(&item))?;
+                Some(LearnedItem { reason: format!("{why}; {}", item.reason), ..item })
+            });
+            let relevant = relevant.take(limits::PROMPT_ITEMS_MAX);
+            found.extend(relevant.map(LearnedItem::into_candidate));
+        }
+        Ok(within(found, moment.config.integer(PROMPT_TOKENS)))
+    })
+}
+
+/// The best rows that fit into this many tokens. The budget of the whole text may be larger, because other plugins use it
+/// too.
+fn within(mut rows: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
+    rows.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut left = usize::try_from(tokens).unwrap_or(usize::MAX);
+    rows.retain(|row| {
+        let own = text::tokens::estimate(&row.statement());
+        let fits = own <= left;
+        left = if fits { left - own } else { left };
+        fits
+    });
+    rows
+}
+
+/// The items that the session itself stored or resolved since its host last dropped its context.
+struct OwnItems {
+    session: Option<i64>,
+    /// Milliseconds since 1970; the host has forgotten what was before.
+    since: i64,
+}
+
+impl OwnItems {
+    fn of(rx: &Rx<'_>, session: Option<&str>) -> Result<OwnItems, OpError> {
+        let session = session.map(|name| sessions::id_of(rx, name)).transpose()?.flatten();
+        let since = session.map(|id| observations::context_dropped_at(rx, id)).transpose()?;
+        Ok(OwnItems { session, since: since.flatten().unwrap_or(i64::MIN) })
+    }
+
+    fn has(&self, item: &LearnedItem) -> bool {
+        let (session, at) = item.origin();
+        session.is_some() && session == self.session && at >= self.since
+    }
+}
+
+/// The words of a prompt.
+struct PromptWords {
+    /// Stems of the words that say something.
+    terms: BTreeSet<String>,
+    /// Paths, identifiers and codes, as they were typed.
+    names: Vec<String>,
+}
+
+impl PromptWords {
+    fn of(said: &str) -> PromptWords {
+        PromptWords { terms: content_terms(said), names: names(said) }
+    }
+
+    /// Why an item is relevant; none if it is not.
+    fn relevance(&self, item: &LearnedItem) -> Option<String> {
+        let text = item.text();
+        if let Some(name) = self.names.iter().find(|name| contains_name(&text, name)) {
+            return Some(format!("contains {}", text::one_line(name, limits::PREVIEW_CHARS)));
+        }
+        let own = content_terms(&text);
+        let shared = self.terms.intersection(&own).count();
+        let share = shared as f64 / self.terms.len().max(1) as f64;
+        if share >= WORDS_SHARE {
+            return Some(format!("has {shared} of {} words", self.terms.len()));
+        }
+        let near = item.hit.is_some_and(|hit| hit.meaning >= SIMILAR);
+        (shared > 0 && near).then(|| text::counted(shared, "word in common"))
+    }
+}
+
+/// The stems of the words of a text that say something.
+fn content_terms(text: &str) -> BTreeSet<String> {
+    let said = words::words(text).filter(|(_, word)| !words::is_stop(&word.to_lowercase()));
+    said.filter_map(|(_, word)| terms::term(word)).collect()
+}
+
+/// The paths, identifiers and codes of a text: words with a sign or a digit inside, or a capital letter after a small one.
+fn names(text: &str) -> Vec<String> {
+    let parts = text.split_whitespace().map(|part| {
+        part.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '-' | '.'))
+            .trim_end_matches(['.', '-'])
+    });
+    let mut names: Vec<String> = parts.filter(|part| is_name(part)).map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn is_name(word: &str) -> bool {
+    if word.chars().count() < NAME_CHARS_MIN || !word.chars().any(char::is_alphabetic) {
+        return false;
+    }
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let has_sign = inner.contains(['/', '_', ':', '.', '=', '@', '#']);
+    let has_digit = inner.chars().any(|c| c.is_ascii_digit());
+    let letters: Vec<char> = inner.chars().collect();
+    let humps = letters
+        .windows(2)
+        .any(|pair| matches!(pair, [a, b] if a.is_lowercase() && b.is_uppercase()));
+    has_sign || has_digit || humps
+}
+
+/// Whether a text contains a name that is not a part of a longer one.
+fn contains_name(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_paths_identifiers_and_codes_but_no_prose() {
+        let said = "Why does src/auth/token.rs raise E0308 in parse_header, e.g. the readLoop? It's well-known.";
+        assert_eq!(names(said), ["E0308", "parse_header", "readLoop", "src/auth/token.rs"]);
+        assert!(names("please fix the login and run all tests again").is_empty());
+        assert!(contains_name("see parse_header(x)", "parse_header"));
+        assert!(!contains_name("see reparse_header_2", "parse_header"));
+    }
+}

@@ -1,0 +1,215 @@
+//! Learned items about a text: memories and experiences that hold, found by the search of all records, each as a row for
+//! an agent.
+
+use contract::{Candidate, Slot};
+use model::ghap::{ConfidenceTier, Ghap, GhapStatus};
+use model::observation::{ObsType, RecordType};
+use model::{OpError, limits, memory, rank};
+use store::Rx;
+use store::ghaps::{self, GhapFilter};
+use store::memories::{self, Memory};
+use store::search::{self, Filter, Hit, Hits, Order, Recipe};
+use text::query;
+
+/// The title of each source's section.
+pub(crate) const MEMORIES: &str = "Memories";
+pub(crate) const EXPERIENCES: &str = "Relevant Experiences";
+
+/// The share of a budget that the experiences get; other sources get one part.
+const EXPERIENCES_SHARE: usize = 3;
+
+/// A memory or an experience, as far as rows need it.
+pub(crate) struct LearnedItem {
+    pub(crate) source: ItemSource,
+    /// The score of the search, or the weight and recency without a query; from 0 to 1.
+    pub(crate) score: f64,
+    pub(crate) reason: String,
+    /// The hit of the search; none without a query, and for a memory that is in the place of the hit.
+    pub(crate) hit: Option<Hit>,
+}
+
+pub(crate) enum ItemSource {
+    Memory(Box<Memory>),
+    Experience(Box<Ghap>),
+}
+
+impl LearnedItem {
+    pub(crate) fn path(&self) -> String {
+        match &self.source {
+            ItemSource::Memory(memory) => memory::path(&memory.uuid),
+            ItemSource::Experience(ghap) => format!("{}://{}", ghaps::SCHEME, ghap.name),
+        }
+    }
+
+    /// The session that stored or resolved it, in the store, and when.
+    pub(crate) fn origin(&self) -> (Option<i64>, i64) {
+        match &self.source {
+            ItemSource::Memory(memory) => (memory.stored_in, memory.at),
+            ItemSource::Experience(ghap) => (Some(ghap.owner), ghap.at),
+        }
+    }
+
+    /// All its text, in which names of a prompt are searched.
+    pub(crate) fn text(&self) -> String {
+        match &self.source {
+            ItemSource::Memory(memory) => format!("{}\n{}", memory.content, memory.tags.join(" ")),
+            ItemSource::Experience(ghap) => ghap.searched_texts().join("\n"),
+        }
+    }
+
+    pub(crate) fn into_candidate(self) -> Candidate {
+        let path = self.path();
+        let (_, stamp) = self.origin();
+        let (title, share, line) = match &self.source {
+            ItemSource::Memory(memory) => (MEMORIES, 1, memory_line(memory)),
+            ItemSource::Experience(ghap) => (EXPERIENCES, EXPERIENCES_SHARE, experience_line(ghap)),
+        };
+        Candidate {
+            path,
+            stamp,
+            title: Some(title.to_owned()),
+            share,
+            score: self.score,
+            reasons: vec![self.reason],
+            cells: vec![line],
+            ..Candidate::new(Slot::Found)
+        }
+    }
+}
+
+fn memory_line(memory: &Memory) -> String {
+    format!("**{}**: {}", memory.category.word(), memory.content)
+}
+
+/// An experience as one line. A falsified one is a warning, with the belief, the truth and the lesson.
+pub(crate) fn experience_line(ghap: &Ghap) -> String {
+    let (domain, goal, status) = (ghap.domain.word(), &ghap.goal, ghap.status.word());
+    let lesson = match ghap.lesson_text() {
+        "" => String::new(),
+        lesson => format!(" Lesson: {lesson}"),
+    };
+    match ghap.status {
+        GhapStatus::Falsified => format!(
+            "**{domain}**: {goal} ({status}). Warning: it was believed that {}. True was: {}.{lesson}",
+            trimmed(&ghap.hypothesis),
+            trimmed(ghap.surprise.as_deref().unwrap_or_default()),
+        ),
+        _ => format!("**{domain}**: {goal} ({status}).{lesson}"),
+    }
+}
+
+/// A sentence without its full stop.
+fn trimmed(text: &str) -> &str {
+    text.trim().trim_end_matches('.')
+}
+
+/// The weight of an item without a query.
+fn weight_of(source: &ItemSource) -> f64 {
+    match source {
+        ItemSource::Memory(memory) => memory.importance,
+        ItemSource::Experience(ghap) => ghap.tier.map_or(0.0, ConfidenceTier::weight),
+    }
+}
+
+/// A query for learned items.
+pub(crate) struct RecallQuery<'a> {
+    pub(crate) text: &'a str,
+    /// None for all projects.
+    pub(crate) projects: Option<&'a [i64]>,
+    pub(crate) recipe: Recipe,
+    pub(crate) now: i64,
+    pub(crate) limit: usize,
+}
+
+impl RecallQuery<'_> {
+    /// The memories about the text; those with most weight and recency if the text is empty. A superseded memory is
+    /// replaced by the one in its place.
+    pub(crate) fn memories(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
+        if self.text.trim().is_empty() {
+            let all = memories::newest(rx, self.projects, usize::MAX)?;
+            let current = all.into_iter().filter(|one| one.superseded_by.is_none());
+            let items = current.map(|one| (one.at, ItemSource::Memory(Box::new(one))));
+            return Ok(self.by_weight(items));
+        }
+        let hits = self.hits(rx, memories::KIND)?;
+        let mut items: Vec<LearnedItem> = Vec::new();
+        for (score, hit) in self.scored(&hits) {
+            if items.len() == self.limit {
+                break;
+            }
+            let current = memories::current(rx, hit.id)?;
+            let is_new = items.iter().all(
+                |known| !matches!(&known.source, ItemSource::Memory(one) if one.id == current),
+            );
+            let Some(memory) = memories::get(rx, current)?.filter(|_| is_new) else { continue };
+            let of_old = hit.id != memory.id;
+            let reason = match of_old {
+                true => format!("in place of a memory with {}", self.reason(score, &hit)),
+                false => self.reason(score, &hit),
+            };
+            let source = ItemSource::Memory(Box::new(memory));
+            items.push(LearnedItem { source, score, reason, hit: Some(hit) });
+        }
+        Ok(items)
+    }
+
+    /// The experiences about the text; those with most weight and recency if the text is empty.
+    pub(crate) fn experiences(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
+        if self.text.trim().is_empty() {
+            let filter = GhapFilter { projects: self.projects, ..GhapFilter::default() };
+            let all = ghaps::list(rx, &filter, limits::MEMORY_HITS_READ)?;
+            let items = all.into_iter().map(|one| (one.at, ItemSource::Experience(Box::new(one))));
+            return Ok(self.by_weight(items));
+        }
+        let hits = self.hits(rx, ghaps::EXPERIENCE)?;
+        let mut items = Vec::new();
+        for (score, hit) in self.scored(&hits).into_iter().take(self.limit) {
+            let Some(ghap) = ghaps::by_id(rx, hit.id)? else { continue };
+            let source = ItemSource::Experience(Box::new(ghap));
+            let reason = self.reason(score, &hit);
+            items.push(LearnedItem { source, score, reason, hit: Some(hit) });
+        }
+        Ok(items)
+    }
+
+    fn hits(&self, rx: &Rx<'_>, kind: &str) -> Result<Hits, OpError> {
+        let query = query::any_of(self.text);
+        let filter =
+            Filter { projects: self.projects, kind: RecordType::of(kind), ..Filter::default() };
+        let wanted = search::Wanted::of(Order::Best, limits::SEARCH_CANDIDATES);
+        search::hits_by(self.recipe, rx, &query, &filter, wanted)
+    }
+
+    /// The hits that are near enough to the text to be about it, best first.
+    fn scored(&self, hits: &Hits) -> Vec<(f64, Hit)> {
+        let best = hits.hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        let near = |hit: &&Hit| hit.exact || hit.lexical > 0.0 || hit.meaning >= NEAR;
+        let mut scored: Vec<(f64, Hit)> = (hits.hits.iter().filter(near))
+            .map(|hit| (rank::best(hit.score, best, ObsType::Marker, hit.at, self.now).total, *hit))
+            .collect();
+        scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then((y.at, y.id).cmp(&(x.at, x.id))));
+        scored
+    }
+
+    fn reason(&self, score: f64, hit: &Hit) -> String {
+        let words = if hit.lexical > 0.0 { "words in common" } else { "no word in common" };
+        format!("{words}, similarity {:.2}, score {score:.2}", hit.meaning)
+    }
+
+    fn by_weight(&self, items: impl Iterator<Item = (i64, ItemSource)>) -> Vec<LearnedItem> {
+        let item = |(at, source): (i64, ItemSource)| {
+            let (weight, recency) = (weight_of(&source), rank::recency(at, self.now));
+            let reason = format!("weight {weight:.2}, recency {recency:.2}");
+            LearnedItem { source, score: 0.5 * weight + 0.5 * recency, reason, hit: None }
+        };
+        let mut items: Vec<LearnedItem> = items.map(item).collect();
+        items.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| b.origin().1.cmp(&a.origin().1))
+        });
+        items.truncate(self.limit);
+        items
+    }
+}
+
+/// The similarity from which on an item without a common word is about a text.
+const NEAR: f64 = 0.4;
