@@ -53,7 +53,8 @@ pub(crate) fn observe(tx: &Tx<'_>, seen: &Captured<'_>, due: &DueReminders) -> R
     let (session, project) = (seen.session.id, seen.project.id);
     match &seen.event.what {
         Happening::ToolStarting(_) => {
-            if check_ins::count_call(tx, session, project, seen.event.at)?.due {
+            let counted = check_ins::count_call(tx, session, project, seen.event.at)?;
+            if counted.due {
                 due.note(tx);
             }
         }

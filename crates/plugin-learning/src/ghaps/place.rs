@@ -98,7 +98,7 @@ pub(super) fn named(rx: &Rx<'_>, ghap_id: &str) -> Result<Ghap, OpError> {
 /// The ghap that a call names by its id, or as `active`.
 pub(super) enum WantedGhap {
     Named(String),
-    Active(CallTarget),
+    Active(Box<CallTarget>),
 }
 
 impl WantedGhap {
@@ -108,7 +108,10 @@ impl WantedGhap {
         (session_id, cwd): (Option<String>, Option<String>),
     ) -> Result<WantedGhap, OpError> {
         match ghap_id.as_str() {
-            "active" => target(cx, session_id.as_deref(), cwd.as_deref()).map(WantedGhap::Active),
+            "active" => {
+                let target = target(cx, session_id.as_deref(), cwd.as_deref())?;
+                Ok(WantedGhap::Active(Box::new(target)))
+            }
             _ => Ok(WantedGhap::Named(ghap_id)),
         }
     }
