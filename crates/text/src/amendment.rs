@@ -32,6 +32,14 @@ static RETENTION: LazyLock<Option<WordHash>> =
     LazyLock::new(|| Stems::default().telling("retention"));
 /// Verbs of a sentence about the retention of something.
 const KEEPING: &[&str] = &["keep", "keeps", "kept", "retain", "retains", "retained"];
+/// What is deleted after some time is kept until then.
+const DELETING: &[&str] = &["deleted", "removed", "purged", "erased"];
+/// Verbs behind the one who wants something: "legal says backups must be …".
+const REPORTING: &[&str] = &["says", "said", "insists", "demands", "wants", "asks"];
+/// The most words up to such a verb.
+const REPORTED_AFTER: usize = 3;
+/// Verbs of a thing that changes by itself: "feature flags move into the database".
+const MOVING: &[&str] = &["move", "moves", "switch", "switches", "migrate", "migrates"];
 const ATTRIBUTE_WORDS: &[&str] = &[
     "threshold",
     "limit",
@@ -311,7 +319,7 @@ fn stated(
             denied.extend(stems(phrase(&tokens[at + 1..])));
         }
     }
-    let keeps = tokens.iter().any(|token| is(&token.word, KEEPING));
+    let keeps = tokens.iter().any(|token| is(&token.word, KEEPING)) || deletes_after(tokens);
     Some(Stated {
         stems: all.into(),
         denied: denied.into(),
@@ -352,6 +360,7 @@ fn phrase<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
 /// Words that say that something is no longer as it was.
 const SIGNS: &[&[&str]] = &[
     &["from", "now", "on"],
+    &["from", "today", "on"],
     &["after", "all"],
     &["no", "more"],
     &["no", "longer"],
@@ -537,6 +546,26 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
     }
 }
 
+/// Whether something is deleted after some time, which is its retention.
+fn deletes_after(tokens: &[Token<'_>]) -> bool {
+    tokens.windows(2).any(|two| is(&two[0].word, DELETING) && two[1].word == "after")
+}
+
+/// "feature flags move into our own table": the thing and where it goes.
+fn moves<'a, 't>(clause: &'a [Token<'t>]) -> Option<(&'a [Token<'t>], &'a [Token<'t>])> {
+    let order = order(clause);
+    let at = order.iter().position(|token| is(&token.word, MOVING)).filter(|at| *at > 0)?;
+    let goes = order.get(at + 1).is_some_and(|next| is(&next.word, &["to", "into"]));
+    // "The items that users move to …" and "we plan to switch to …" state no change.
+    let is_thing = |token: &Token<'_>| {
+        !token.lists.any(Lists::FINITE.and(Lists::ENDS_CLAUSE).and(Lists::TASKS))
+            && !is(&token.word, &["to", "that", "which", "who", "they", "it", "not", "never"])
+    };
+    let target = order.get(at + 2..)?;
+    let is_place = target.iter().any(|token| token.raw.contains('/'));
+    (goes && !is_place && order[..at].iter().all(is_thing)).then(|| (&order[..at], phrase(target)))
+}
+
 /// "we use tabs again".
 fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
     let order = order(clause);
@@ -582,6 +611,13 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
         }
         return Some(one);
     }
+    if let Some((thing, target)) = moves(clause) {
+        let mut one = Amendment::new(AmendmentForm::ChangesValue, stems(thing));
+        // The number of a standard is not a quantity: "RFC 3339".
+        one.quantities = quantities(target);
+        one.quantities.retain(|value| !matches!(value.unit, Unit::Of(_) | Unit::Unknown));
+        return Some(one);
+    }
     let modal = says(clause, &["only", "need"])
         .or_else(|| says(clause, &["only", "needs"]))
         .or_else(|| says(clause, &["should", "be"]))
@@ -589,9 +625,16 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
     if !is_signed && modal.is_none() {
         return None;
     }
-    let (topic, value) = topic_and_value(clause);
-    let names = stems(topic);
+    let reports = clause.iter().take(REPORTED_AFTER).position(|token| is(&token.word, REPORTING));
+    let (topic, value) = topic_and_value(reports.map_or(clause, |at| &clause[at + 1..]));
+    let deletes = deletes_after(value);
+    if reports.is_some() && !deletes && !is_signed {
+        return None;
+    }
+    let mut names = stems(topic);
     let quantities = quantities(value);
+    // "Backups must be deleted after a week" is about their retention, and not about how often they run.
+    names.extend(RETENTION.filter(|_| deletes && !names.is_empty()));
     if names.is_empty() || (quantities.is_empty() && !overturns) {
         return None;
     }
@@ -605,7 +648,9 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
 pub(crate) fn topic_and_value<'a, 't>(
     clause: &'a [Token<'t>],
 ) -> (&'a [Token<'t>], &'a [Token<'t>]) {
-    let from_now = says(clause, &["from", "now", "on"]) == Some(0);
+    let from_now = [["from", "now", "on"], ["from", "today", "on"]]
+        .iter()
+        .any(|sign| says(clause, sign) == Some(0));
     let clause = if from_now { &clause[3..] } else { clause };
     let rest = order(clause);
     let is_order = rest

@@ -372,6 +372,23 @@ mod tests {
             ("Backups are kept for 35 days.", "Change the backup retention to 90 days"),
             ("Set the backup retention to 35 days.", "Change the backup retention to 90 days"),
             (
+                "Backups are kept for 30 days.",
+                "Legal says backups must be deleted after 7 days, so retention is one week.",
+            ),
+            ("Audit logs are deleted after 30 days.", "Audit logs must be deleted after 90 days."),
+            (
+                "Session tokens live for 24 hours.",
+                "Security wants shorter sessions: tokens expire after 2 hours from today on.",
+            ),
+            (
+                "Feature flags are kept in LaunchDarkly.",
+                "Feature flags move into our own config table, LaunchDarkly got too expensive.",
+            ),
+            (
+                "All timestamps in the API are UTC seconds.",
+                "API timestamps switch to RFC 3339 strings, the seconds confused the mobile team.",
+            ),
+            (
                 "Set up nightly backups and keep them for 35 days.",
                 "Change the backup retention to 90 days",
             ),
@@ -387,6 +404,20 @@ mod tests {
             ("The docs live in the wiki.", "From now on the docs are written in English."),
             ("The backup runs every 2 days.", "Change the backup retention to 90 days"),
             ("Audit logs are kept for 35 days.", "Change the backup retention to 90 days"),
+            ("Backups run every 30 days.", "Legal says backups must be deleted after 7 days."),
+            (
+                "Backups are kept for 30 days.",
+                "Legal says backups must be encrypted within 7 days.",
+            ),
+            ("Backups are kept for 30 days.", "Audit logs must be deleted after 7 days."),
+            ("Backups are kept for 30 days.", "The backup job takes 7 minutes from today on."),
+            (
+                "Feature flags are kept in LaunchDarkly.",
+                "Old feature branches move to the archive.",
+            ),
+            ("Feature flags are kept in LaunchDarkly.", "We plan to move to another flag service."),
+            ("Feature flags are kept in LaunchDarkly.", "If feature flags move to us, tell me."),
+            ("Session cookies live for 24 hours.", "Tokens expire after 2 hours from today on."),
             ("Migrations run on startup.", "From now on migrations run on the build server."),
         ] {
             let replaces = Statement::of(new).replaces(&Statement::of(old));
