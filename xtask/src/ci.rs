@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::bench::{self, Verdict};
 use crate::project::Project;
 use crate::report::{Step, StepOutcome, summary};
-use crate::{agents, clients, codegen, fuzz, process, spec, tidy, weeks};
+use crate::{agents, clients, codegen, fuzz, process, recall, spec, tidy, weeks};
 
 /// The action of a step; its text goes into the summary.
 type Action<'a> = Box<dyn Fn() -> Result<StepOutcome> + 'a>;
@@ -72,6 +72,7 @@ fn plan(project: &Project, install: bool) -> Vec<(&'static str, Action<'_>)> {
         ("release build", Box::new(move || cargo(project, &["build", "--release", "--locked"]))),
         ("quality", Box::new(move || quality::gate(project))),
         ("weeks", Box::new(move || weeks::gate(project))),
+        ("recall", Box::new(move || recall::gate(project))),
         ("gates", Box::new(move || gates(project))),
     ]
 }

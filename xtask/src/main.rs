@@ -17,6 +17,7 @@ mod http;
 mod mutants;
 mod process;
 mod project;
+mod recall;
 mod report;
 mod rust_source;
 mod rust_tokens;
@@ -34,7 +35,7 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   ci [--install]            format, tidy, clippy, tests, a minute of fuzzing, generated pages, spec, release build,
-                            quality, weeks, gates, clients, agents
+                            quality, weeks, recall, gates, clients, agents
                             (--install: get missing tools with apt-get; implied by CI=true)
   tidy                      the house rules: headers, sizes, dependencies, import cycles, links, licences, prose
   prose [PATH]              list the sentences that tidy counts as hard to read
@@ -47,6 +48,7 @@ usage: cargo xtask VERB
                             made-up and damaged input against the parsers and the real binary
   mutants CRATE [--sample N]
                             change the code of a crate in small ways; which changes do its own tests notice?
+  recall [--binary FILE]    prompts through the real hook: learned items that are shown, and silence
   weeks [--seed N] [--binary FILE] [--briefing] [--rows FILE]
                             three weeks of work through a daemon, then questions about them; --briefing: print the last
                             one; --rows: ask nothing, write the rows of all briefings and whether they were used
@@ -76,6 +78,7 @@ fn run(args: &[String]) -> Result<()> {
         "clients" => return clients::run(&Project::find()?, flags),
         "e2e-agent" => return agents::run(&Project::find()?, flags),
         "fuzz" => return fuzz::run(&Project::find()?, flags),
+        "recall" => return recall::run(&Project::find()?, flags),
         "weeks" => return weeks::run(&Project::find()?, flags),
         "bench" => return bench::start(&Project::find()?, flags),
         "mutants" => return mutants::run(&Project::find()?, flags),

@@ -1,0 +1,198 @@
+//! `cargo xtask recall`: memories and experiences are stored, then prompts go through the real hook. Half of the prompts
+//! are about one of the items, which has to be shown; the others are about none, and the hook has to be silent.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::daemon::Daemon;
+use crate::home::Home;
+use crate::process;
+use crate::project::Project;
+use crate::report::StepOutcome;
+
+/// The least shares that `ci` wants: a little less than the hook reaches.
+const FOUND_MIN: f64 = 0.95;
+const SILENT_MIN: f64 = 0.86;
+
+const DEADLINE: Duration = Duration::from_secs(30);
+/// The project of all items and prompts.
+const PROJECT: &str = "shop";
+
+pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
+    let binary = match flags {
+        [] => project.build_binary(true)?,
+        [flag, file] if flag == "--binary" => PathBuf::from(file),
+        _ => bail!("'recall' has one flag: --binary FILE"),
+    };
+    let figures = measure(project, &binary)?;
+    print!("{}", figures.misses);
+    println!("{}", figures.short());
+    Ok(())
+}
+
+pub(crate) fn gate(project: &Project) -> Result<StepOutcome> {
+    let figures = measure(project, &project.build_binary(true)?)?;
+    if figures.found() < FOUND_MIN || figures.silent() < SILENT_MIN {
+        bail!(
+            "{FOUND_MIN} found and {SILENT_MIN} silent are wanted: {}\n{}",
+            figures.short(),
+            figures.misses
+        );
+    }
+    Ok(StepOutcome::Ok(figures.short()))
+}
+
+/// How the hook answered the prompts.
+#[derive(Default)]
+struct RecallFigures {
+    /// Prompts about an item, and those that got it.
+    about: [usize; 2],
+    /// Prompts about nothing, and those that got nothing.
+    nothing: [usize; 2],
+    /// The prompts that were answered wrongly.
+    misses: String,
+}
+
+impl RecallFigures {
+    fn found(&self) -> f64 {
+        self.about[1] as f64 / self.about[0].max(1) as f64
+    }
+
+    fn silent(&self) -> f64 {
+        self.nothing[1] as f64 / self.nothing[0].max(1) as f64
+    }
+
+    fn short(&self) -> String {
+        format!(
+            "found {:.3} of {} prompts, silent at {:.3} of {}",
+            self.found(),
+            self.about[0],
+            self.silent(),
+            self.nothing[0]
+        )
+    }
+}
+
+fn measure(project: &Project, binary: &Path) -> Result<RecallFigures> {
+    let file = project.root.join("quality/recall.jsonl");
+    let text =
+        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let rows: Vec<Value> =
+        text.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("not JSON")?;
+    let home = Home::new(binary)?;
+    let folder = home.file("home").join(PROJECT);
+    fs::create_dir_all(folder.join(".git"))?;
+    fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    let cwd = folder.to_string_lossy().into_owned();
+    let _daemon = Daemon::start(&home, &[])?;
+    let mut paths: BTreeMap<&str, String> = BTreeMap::new();
+    let mut figures = RecallFigures::default();
+    for row in &rows {
+        let id = row["id"].as_str().context("a row without an id")?;
+        match row["type"].as_str() {
+            Some("memory") => {
+                paths.insert(id, memory(&home, row, &cwd)?);
+            }
+            Some("experience") => {
+                paths.insert(id, experience(&home, row, &cwd)?);
+            }
+            Some("prompt") => {
+                let shown = ask(&home, id, row, &cwd)?;
+                judge(&mut figures, row, &shown, &paths)?;
+            }
+            _ => bail!("a row of an unknown type: {row}"),
+        }
+    }
+    Ok(figures)
+}
+
+fn judge(
+    figures: &mut RecallFigures,
+    row: &Value,
+    shown: &[String],
+    paths: &BTreeMap<&str, String>,
+) -> Result<()> {
+    let said = row["text"].as_str().unwrap_or_default();
+    match row["gold"].as_str() {
+        Some(gold) => {
+            let path = paths.get(gold).with_context(|| format!("no item {gold}"))?;
+            figures.about[0] += 1;
+            match shown.contains(path) {
+                true => figures.about[1] += 1,
+                false => writeln!(figures.misses, "not found: {said} ({gold})")?,
+            }
+        }
+        None => {
+            figures.nothing[0] += 1;
+            match shown.is_empty() {
+                true => figures.nothing[1] += 1,
+                false => writeln!(figures.misses, "not silent: {said} {shown:?}")?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn call(home: &Home, op: &str, params: &Value) -> Result<Value> {
+    let mut command = home.rekindle(&["call", op, &params.to_string(), "--json"]);
+    let finished = process::run_ok(&mut command, DEADLINE)?;
+    serde_json::from_str(&finished.stdout).context("the answer is not JSON")
+}
+
+fn id_in(answer: &Value) -> Result<&str> {
+    answer["id"].as_str().with_context(|| format!("no id: {answer}"))
+}
+
+fn memory(home: &Home, row: &Value, cwd: &str) -> Result<String> {
+    let params = json!({ "content": row["text"], "category": row["category"], "cwd": cwd });
+    Ok(format!("memory://{}", id_in(&call(home, "store_memory", &params)?)?))
+}
+
+fn experience(home: &Home, row: &Value, cwd: &str) -> Result<String> {
+    let mut start = json!({ "session_id": "s-learn", "cwd": cwd });
+    for name in ["domain", "strategy", "goal", "hypothesis", "action", "prediction"] {
+        start[name] = row[name].clone();
+    }
+    let started = call(home, "start_ghap", &start)?;
+    let mut resolve = json!({ "session_id": "s-learn", "cwd": cwd, "status": row["status"],
+        "result": row["result"], "lesson": { "what_worked": row["lesson"] } });
+    if row["surprise"].is_string() {
+        resolve["surprise"] = row["surprise"].clone();
+        resolve["root_cause"] =
+            json!({ "category": row["root_cause"], "description": row["surprise"] });
+    }
+    call(home, "resolve_ghap", &resolve)?;
+    Ok(format!("ghap://{}", id_in(&started)?))
+}
+
+/// Sends a prompt of a new session through the hook. Returns the paths of the learned items that it showed.
+fn ask(home: &Home, id: &str, row: &Value, cwd: &str) -> Result<Vec<String>> {
+    let session = format!("s-{id}");
+    let payload = json!({ "hook_event_name": "UserPromptSubmit", "session_id": session,
+        "cwd": cwd, "prompt": row["text"] });
+    let file = home.file("prompt.json");
+    fs::write(&file, payload.to_string())?;
+    let mut command = home.rekindle(&["hook", "UserPromptSubmit"]);
+    let hooked = process::run_with(&mut command, Stdio::from(File::open(&file)?), DEADLINE)?;
+    let receipts = call(home, "receipts", &json!({ "session_id": session }));
+    let receipts = receipts.unwrap_or_default();
+    let deliveries = receipts["receipts"].as_array().into_iter().flatten();
+    let items = deliveries.flat_map(|one| one["items"].as_array().into_iter().flatten());
+    let paths = items.filter_map(|item| item["path"].as_str());
+    let learned = ["memory://", "ghap://", "value://"];
+    let paths: Vec<String> = paths
+        .filter(|path| learned.iter().any(|scheme| path.starts_with(scheme)))
+        .map(str::to_owned)
+        .collect();
+    if hooked.stdout.trim().is_empty() && !paths.is_empty() {
+        bail!("the hook has a receipt and said nothing: {payload}");
+    }
+    Ok(paths)
+}
