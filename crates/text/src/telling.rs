@@ -68,6 +68,10 @@ const REPORTS: &[&str] = &[
     "error: could not compile",
     "error: aborting due to",
     "make: ***",
+    "gmake: ***",
+    "make[",
+    "collect2: error",
+    "# fail ",
     "npm ERR!",
     "npm error",
     "Caused by:",
@@ -78,16 +82,29 @@ const REPORTS: &[&str] = &[
 /// Beginnings of lines that name a failed test. `FAIL ` alone names a file of tests.
 const FAILED_TESTS: &[&str] = &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●"];
 
+/// Parts of the messages of a linker and of `assert` in C, which a place or a program precedes.
+const TOLD_BEHIND: &[&str] =
+    &[": undefined reference to ", ": multiple definition of ", ": Assertion `"];
+
+/// Beginnings of lines that TAP prints for tests that passed, for plans and for counts.
+const TAP_FRAME: &[&str] = &["# Subtest: ", "ok ", "1..", "# tests ", "# suites ", "duration_ms: "];
+
 /// Signs that test runners print before a failed test.
 const CROSSES: [char; 5] = ['✕', '✗', '✘', '×', '✖'];
 
 /// Whether a line of an error's output says what went wrong, so that it has to be kept.
 pub fn is_telling(line: &str) -> bool {
     let line = line.trim_start();
+    if is_excused(line) {
+        return false;
+    }
     if TELLING.iter().any(|start| line.starts_with(start)) {
         return !line.starts_with("thread '") || line.contains(" panicked at ");
     }
     if line.ends_with("... FAILED") || line.starts_with(CROSSES) {
+        return true;
+    }
+    if TOLD_BEHIND.iter().any(|message| line.contains(message)) || counts_failures(line) {
         return true;
     }
     // `src/a.c:3:5: error: …`, `a.ts(3,5): error TS2322: …`, `KeyError: 'missing'`.
@@ -102,6 +119,18 @@ pub fn is_telling(line: &str) -> bool {
     named && word.len() < line.len() && !word.contains(' ')
 }
 
+/// Whether a failed test is marked as one that is expected to fail, or the line is the heading of a list of failed tests.
+fn is_excused(line: &str) -> bool {
+    let is_test = line.starts_with("not ok ") || line.starts_with(CROSSES);
+    is_test && (line.contains(" # TODO") || line.trim_end().ends_with("failing tests:"))
+}
+
+/// `# fail 2`: the count of failed tests at the end of a TAP stream.
+fn counts_failures(line: &str) -> bool {
+    let count = line.trim_end().strip_prefix("# fail ").and_then(number);
+    count.is_some_and(|(count, rest)| count > 0 && rest.is_empty())
+}
+
 /// Whether a line reports a failure without its cause.
 pub(crate) fn is_report(line: &str) -> bool {
     REPORTS.iter().any(|report| line.starts_with(report))
@@ -110,15 +139,21 @@ pub(crate) fn is_report(line: &str) -> bool {
 /// Whether a line names a failed test.
 pub(crate) fn names_test(line: &str) -> bool {
     let begins = FAILED_TESTS.iter().any(|start| line.starts_with(start));
-    (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES)) && !is_report(line)
+    (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES))
+        && !is_report(line)
+        && !is_excused(line)
 }
 
-/// Whether a line is an exit code, a rule or the progress of a test runner.
+/// Whether a line is an exit code, a rule, the progress of a test runner or a part of TAP without a failure.
 pub(crate) fn says_nothing(line: &str) -> bool {
     let is_rule = line.chars().all(|c| matches!(c, '=' | '-' | '_' | '*' | '.' | ' '));
     // `F.E`: the progress of unittest and pytest.
     let is_progress = line.chars().all(|c| ".FEsxXu".contains(c));
-    line.starts_with("Exit code ") || line == "…" || is_rule || is_progress
+    line.starts_with("Exit code ")
+        || line == "…"
+        || is_rule
+        || is_progress
+        || TAP_FRAME.iter().any(|start| line.starts_with(start))
 }
 
 /// The one line of an error's output that says most: the first that names a failed test, else the first
@@ -174,6 +209,29 @@ mod tests {
                 "src/a.c:3:5: error: expected ';'\nmake: *** [a.o] Error 1",
                 "src/a.c:3:5: error: expected ';'",
             ),
+            (
+                "cc -o t test.c\n./t\nt: src/test.c:5: main: Assertion `r.head == 0' failed.\n\
+                 make: *** [Makefile:3: test] Aborted",
+                "t: src/test.c:5: main: Assertion `r.head == 0' failed.",
+            ),
+            (
+                "/usr/bin/ld: /tmp/cc.o: in function `main':\n\
+                 test.c:(.text+0xbd): undefined reference to `field_len'\n\
+                 collect2: error: ld returned 1 exit status\nmake: *** [Makefile:6: t] Error 1",
+                "test.c:(.text+0xbd): undefined reference to `field_len'",
+            ),
+            (
+                "# Subtest: doubles\nok 2 - doubles\n  ---\n  duration_ms: 1.4\n  ...\n\
+                 # Subtest: is capped\nnot ok 3 - is capped\n  ---\n  error: '12 == 3'\n1..3\n# fail 1",
+                "not ok 3 - is capped",
+            ),
+            (
+                "# Subtest: doubles\nok 2 - doubles\n  ...\n1..3\n# tests 3\n# pass 2\n# fail 1\n\
+                 npm notice",
+                "# fail 1",
+            ),
+            ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
+            ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
         ];
         for (error, expected) in table {
             assert_eq!(finding(error), expected, "{error:?}");
