@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::claim::{Claim, claims};
 use crate::clauses::{Token, begins, is, order, says, tokens};
-use crate::decision::sentences_of;
+use crate::decision::{sentences_of, with_new_state};
 use crate::decisions;
 use crate::gist::sentences;
 use crate::lexicon::Lists;
@@ -687,11 +687,13 @@ impl<T> Swapped for (T, T) {
 }
 
 /// The first sentence of a text that changes something, or says how something is now. It need not state a
-/// decision: "the timeout is 120 seconds now" replaces one.
+/// decision: "the timeout is 120 seconds now" replaces one. If it only rejects something, it includes the sentence that
+/// states what holds instead.
 pub fn change(text: &str) -> Option<&str> {
     let changes = |sentence: &str| decisions::updates(sentence) || amends(sentence);
     sentences_of(text)
         .find(|sentence| sentence.len() <= CHANGE_CHARS_MAX && changes(sentence.trim()))
+        .map(|sentence| with_new_state(text, sentence))
 }
 
 #[cfg(test)]
@@ -708,6 +710,12 @@ mod tests {
             ),
             ("Is it 120 seconds now?", None),
             ("```\nuse x instead\n```\nDone.", None),
+            (
+                "Amounts are no longer integer cents. Use minor units plus a currency instead. Go on.",
+                Some(
+                    "Amounts are no longer integer cents. Use minor units plus a currency instead.",
+                ),
+            ),
             (
                 "Actually, version the API by the path",
                 Some("Actually, version the API by the path"),

@@ -1,8 +1,9 @@
 //! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
 //! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
-use crate::decisions;
 use crate::gist::{plain, sentences};
+use crate::lexicon::Lists;
+use crate::{decisions, words};
 
 /// Phrases that make any sentence a decision.
 const DECIDED: Phrases = Phrases::new(&[
@@ -50,11 +51,26 @@ const CHOSEN: &[&str] =
     &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
 const OVER: Phrases = Phrases::new(&[" instead of ", " rather than ", ", not "]);
 
+/// Phrases of a sentence that says what no longer holds.
+const REJECTS: Phrases = Phrases::new(&[
+    "decided against",
+    "decided not to",
+    "no longer",
+    "anymore",
+    "any more",
+    "stop using",
+    "stopped using",
+    "get rid of",
+]);
+/// First words of sentences that comment on the one before.
+const COMMENTS: &[&str] = &["it", "its", "that", "this", "these", "they", "there", "because"];
+
 /// Sentences with more characters are prose that happens to contain such words.
 const CHARS_MAX: usize = 400;
 
 /// The first sentence of a text that states a decision, with those directly after it that state one too: "Never do it
-/// again" belongs to what was decided. A question states none, nor does code.
+/// again" belongs to what was decided. If it only rejects something, it includes the sentence that states what holds
+/// instead. A question states none, nor does code.
 pub fn decision(text: &str) -> Option<&str> {
     let mut all = sentences_of(text).skip_while(|sentence| !states_decision(sentence));
     let first = all.next()?;
@@ -72,7 +88,36 @@ pub fn decision(text: &str) -> Option<&str> {
             _ => break,
         }
     }
-    Some(&text[start..end])
+    Some(with_new_state(text, &text[start..end]))
+}
+
+/// A part of a text that states a decision or a change; with the next sentence, if the part rejects something and that
+/// sentence states what holds instead: "We decided against Redis. The queue uses Postgres."
+pub(crate) fn with_new_state<'t>(text: &'t str, stated: &'t str) -> &'t str {
+    if !REJECTS.are_in(&stated.to_lowercase()) {
+        return stated;
+    }
+    let Some(start) = offset(text, stated) else { return stated };
+    let behind = text[start + stated.len()..].lines().next().unwrap_or_default();
+    let Some(next) = sentences(behind.trim_start()).next() else { return stated };
+    let end = start + stated.len() + (behind.len() - behind.trim_start().len()) + next.len();
+    match states_new(next) && end - start <= CHARS_MAX {
+        true => text[start..end].trim_end(),
+        false => stated,
+    }
+}
+
+/// Whether a sentence after one that rejects something states what holds instead.
+fn states_new(sentence: &str) -> bool {
+    let mut all = words::words(sentence).map(|(_, word)| word);
+    let Some(first) = all.next() else { return false };
+    let states = all.any(|word| Lists::of(word).any(Lists::STATING));
+    let comments = COMMENTS.iter().any(|word| first.eq_ignore_ascii_case(word));
+    !sentence.trim_end().ends_with('?')
+        && !Lists::of(first).any(Lists::TASKS)
+        && (decisions::decides(sentence)
+            || decisions::changes(sentence)
+            || states && !comments && !decisions::asks(sentence))
 }
 
 /// Where a part of a text begins in it.
@@ -196,6 +241,16 @@ mod tests {
                 ),
             ),
             ("Never log the card.\nNever print it.", Some("Never log the card.")),
+            (
+                "We decided against Redis after all. The job queue uses Postgres LISTEN/NOTIFY. Go on.",
+                Some(
+                    "We decided against Redis after all. The job queue uses Postgres LISTEN/NOTIFY.",
+                ),
+            ),
+            ("We decided against Redis. It is slow.", Some("We decided against Redis.")),
+            ("We decided against Redis. Fix what is red.", Some("We decided against Redis.")),
+            ("We decided against Redis. Is that fine?", Some("We decided against Redis.")),
+            ("We decided to use Redis. The queue uses it.", Some("We decided to use Redis.")),
         ];
         for (text, expected) in table {
             assert_eq!(decision(text), expected, "{text:?}");

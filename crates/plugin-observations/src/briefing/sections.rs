@@ -340,7 +340,8 @@ fn quoted_line(text: &str) -> String {
 /// decision alone.
 pub(super) fn whole_decision(line: String, text: &str) -> String {
     let Some(cut) = line.strip_suffix('…') else { return line };
-    let Some(decided) = text::decision(text) else { return line };
+    let changed = || text::change(text).filter(|change| *change == text.trim());
+    let Some(decided) = text::decision(text).or_else(changed) else { return line };
     let decided = decided.replace("**", "");
     let decided = text::line_of_words(&decided, limits::BRIEFING_DECISION_CHARS);
     let starts = [0].into_iter().chain(cut.match_indices(' ').map(|(at, _)| at + 1));

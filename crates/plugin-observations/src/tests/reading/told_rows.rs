@@ -83,6 +83,29 @@ fn a_report_that_something_never_happens_is_not_a_decision() {
 
 /// @briefing_decisions
 #[test]
+fn a_decision_that_rejects_something_is_shown_with_what_holds_instead() {
+    let world = World::new();
+    let money = "Also, change of plan for money: since we now have customers paying in JPY and KWD, amounts \
+                 in the database are no longer integer cents. Use integer minor units plus an ISO currency \
+                 column instead, with the exponent from ISO 4217.";
+    let queue =
+        "We decided against Redis after all. The job queue uses Postgres LISTEN/NOTIFY instead.";
+    world.prompt(S, 9 * DAY, "We store amounts as integer cents in the database.");
+    world.prompt(S, 8 * DAY, "look at the numbers of the invoices please");
+    world.edit(S, 8 * DAY, "/nowhere/web/a.rs", "Edit a.rs: one");
+    world.prompt(S, 7 * DAY, money);
+    world.prompt(S, 6 * DAY, &format!("{queue} Go on with the worker."));
+    world.prompt(S, 5 * DAY, "run the tests of the worker");
+    world.answer(S, 5 * DAY, "They pass.");
+    let rows = told(&world, "Learned");
+    for said in [money, queue] {
+        let row = format!("decided: \"{said}\"");
+        assert!(rows.iter().any(|told| told.starts_with(&row)), "{row}: {rows:?}");
+    }
+}
+
+/// @briefing_decisions
+#[test]
 fn lines_of_sessions_say_which_decision_was_replaced_by_which() {
     let world = World::new();
     for (at, days) in [(S, 9), (NEXT, 2)] {
