@@ -75,10 +75,13 @@ impl ProgramKey {
 
 /// Whether a command worked; a run with an unknown result proves nothing.
 pub(crate) fn has_worked(seen: &Observation) -> bool {
+    may_have_worked(seen) && run::result(seen) != Some("unknown")
+}
+
+/// Whether a command did not fail, as far as it is known.
+pub(crate) fn may_have_worked(seen: &Observation) -> bool {
     use ObsType::{Command, GitCommit, GitPush, Github};
-    matches!(seen.obs_type.kind(), Command | GitCommit | GitPush | Github)
-        && !seen.failed()
-        && run::result(seen) != Some("unknown")
+    matches!(seen.obs_type.kind(), Command | GitCommit | GitPush | Github) && !seen.failed()
 }
 
 /// Whether one command of a project worked after another one failed, and is a run of it: it has an equal

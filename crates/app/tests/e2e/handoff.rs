@@ -113,6 +113,8 @@ fn long_session(home: &Home) -> PlayedAgent<'_> {
             agent.reads(file);
         }
     }
+    agent.fails("make test", "t: a.c:5: main: Assertion `x' failed.\nmake: *** [test] Aborted");
+    agent.runs("make test 2>&1 | tail -15", "./build/t\n3 tests ok");
     agent.fails(
         "docker compose up -d db",
         "Bind for 0.0.0.0:5432 failed: port is already allocated",
@@ -184,7 +186,7 @@ fn a_long_session_is_handed_over_with_results_failures_open_ends_and_decisions()
         assert!(words.iter().all(|word| section.contains(word)), "{name}: {section}\n{text}");
     }
     // Looks and another session are not in it.
-    for noise in ["grep -n", "git status", "ls templates", "zebra", "newsletter"] {
+    for noise in ["grep -n", "git status", "ls templates", "zebra", "newsletter", "make test"] {
         assert!(!text.contains(noise), "{noise}: {text}");
     }
 }
