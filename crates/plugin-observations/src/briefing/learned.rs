@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use agents::shell;
 use contract::Slot;
 use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
@@ -252,6 +253,9 @@ pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
             continue;
         }
         let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
+        if only_stages(&fix) {
+            continue;
+        }
         keys.push(key);
         let is_other = fix.worked.content != failure.content;
         let inside = fix.between.iter().filter(|path| work.holds(path));
@@ -292,6 +296,18 @@ fn fix_of<'a>(
         }
     }
     Some(Fix { failure, worked, between })
+}
+
+/// Whether a fix is only `git add` before a commit. The output of git says what to do then.
+fn only_stages(fix: &Fix<'_>) -> bool {
+    let finding = fix.failure.error().map(text::telling::finding).unwrap_or_default();
+    let reasons = ["no changes added to commit", "nothing added to commit", "nothing to commit"];
+    let runs = |seen: &Observation, name: &str| {
+        shell::commands(&seen.content).iter().any(|one| one.git_command() == Some(name))
+    };
+    let stages = || fix.between.is_empty() && runs(fix.worked, "add") && !runs(fix.failure, "add");
+    runs(fix.failure, "commit")
+        && (reasons.iter().any(|reason| finding.starts_with(reason)) || stages())
 }
 
 /// `` `make proxy` failed: no rule → worked: `make router` (edited Makefile) ``.

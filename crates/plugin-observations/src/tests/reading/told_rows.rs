@@ -1,5 +1,6 @@
 //! Which sessions, decisions, files and projects a briefing lists, and which it leaves out.
 
+use model::observation::ObsType;
 use serde_json::json;
 
 use super::sections::{section, started, told};
@@ -332,6 +333,26 @@ fn a_run_of_other_tests_is_not_a_fix() {
     let fix = "`pytest tests/a.py -x 2>&1 | tail -5` failed: FAILED tests/a.py::b - assert 1 == 2 → \
                worked: `pytest -q` after edits of camt.py";
     assert_eq!(told(&world, "Learned"), [fix]);
+}
+
+/// @briefing_fixes
+#[test]
+fn a_commit_that_only_lacked_staged_files_is_not_a_lesson() {
+    let refused = "On branch main\nChanges not staged for commit:\n  modified: a.rs\n\n\
+                   no changes added to commit (use \"git add\" and/or \"git commit -a\")";
+    let hook = "error: eslint found 2 problems\nno-unused-vars in a.js";
+    for (error, rows) in [(refused, 0), (hook, 1)] {
+        let world = World::new();
+        world.prompt(S, 9 * HOUR, "repair the import of the bank");
+        let failed = json!({ "failed": true, "error": error });
+        let kind = (ObsType::CommandError, None);
+        world.used(S, 8 * HOUR, kind, "git commit -m 'camt: skip'", failed);
+        world.edit(S, 7 * HOUR + MINUTE, "/nowhere/web/a.js", "Edit a.js: one");
+        let made = json!({ "commit_message": "camt: skip", "commit_hash": "0a1b2c3" });
+        let command = "git add -A && git commit -m 'camt: skip'";
+        world.used(S, 7 * HOUR, (ObsType::GitCommit, None), command, made);
+        assert_eq!(told(&world, "Learned").len(), rows, "{error}");
+    }
 }
 
 /// @briefing_fixes
