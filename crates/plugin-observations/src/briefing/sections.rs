@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use contract::{Candidate, Slot};
 use model::observation::{ObsType, Observation};
-use model::session::SessionState;
+use model::session::{Prompt, SessionState};
 use model::{OpError, limits, rank, run, time};
 use store::{observations, open_ends, prompts};
 
@@ -258,7 +258,7 @@ impl SectionWriter<'_> {
         }
         if let Some(last) = &last
             && let Some(prompt) = unanswered
-            && !went_on(prompt.at)
+            && !(went_on(prompt.at) && self.turned_away(briefed.as_deref(), &prompt))
             && (self.brief.answers || last.state == SessionState::Active)
         {
             let recent = self.brief.now.saturating_sub(last.last_at) < limits::AT_WORK_MS;
@@ -286,6 +286,17 @@ impl SectionWriter<'_> {
         }
         uncommitted::add(self, briefed.as_deref());
         Ok(())
+    }
+
+    /// Whether a session has edited or committed something, and its prompts after this one are about something else.
+    fn turned_away(&self, session: Option<&str>, prompt: &Prompt) -> bool {
+        let is_own = |of: &str| session == Some(of);
+        let mut made = self.work.edits.iter().chain(&self.work.commits);
+        let subject = topic::subject(&prompt.content);
+        let mut own = self.work.prompts.iter().filter(|one| is_own(&one.session_id));
+        let shares = |own: &Prompt| !topic::subject(&own.content).is_disjoint(&subject);
+        made.any(|seen| is_own(&seen.session_id))
+            && !own.any(|own| own.at > prompt.at && shares(own))
     }
 
     /// The session that is briefed.

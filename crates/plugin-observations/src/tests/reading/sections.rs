@@ -214,6 +214,30 @@ fn a_question_has_no_line_once_a_later_session_changed_what_it_was_about() {
     assert!(rows[0].starts_with("\"change the rounding"), "{rows:?}");
 }
 
+/// @briefing_open_prompt
+#[test]
+fn a_compacted_session_keeps_an_open_prompt_until_it_works_on_something_else() {
+    const ASKED: &str = "asked, without an answer: \"check the refund of a voucher\"";
+    let edit = |world: &World| world.edit(NEXT, HOUR, "/nowhere/web/a.rs", "Edit a.rs: one");
+    let table: [(&str, bool, bool); 4] = [
+        ("finish the refund that we left on Friday", true, true),
+        ("finish the refund that we left on Friday", false, true),
+        ("translate the newsletter", true, false),
+        ("translate the newsletter", false, true),
+    ];
+    for (prompt, edits, is_shown) in table {
+        let world = World::new();
+        world.prompt(S, 3 * DAY, "check the refund of a voucher");
+        world.prompt(NEXT, 2 * HOUR, prompt);
+        if edits {
+            edit(&world);
+        }
+        let briefing = started(&world, NEXT, "compact");
+        let rows = section(&briefing, "Open");
+        assert_eq!(rows.iter().any(|row| row == ASKED), is_shown, "{prompt}, {edits}: {briefing}");
+    }
+}
+
 /// @briefing_cut
 #[test]
 fn a_prompt_is_cut_behind_a_word_and_only_beyond_240_characters() {
@@ -349,8 +373,8 @@ fn a_briefing_after_a_compact_starts_with_the_work_of_the_session_itself() {
         ]
     );
     assert_eq!(section(&own, "Open"), [""; 0], "no row is told twice: {own}");
-    // Its own prompt is newer than the open prompt of another session.
-    world.prompt(("s-0", WEB), 4 * HOUR, "rename the voucher module please");
+    // Its own prompts are newer than the open prompt of another session, and about something else.
+    world.prompt(("s-0", WEB), 4 * HOUR, "rename the login module please");
     assert_eq!(section(&started(&world, NEXT, "compact"), "Open"), [""; 0]);
     assert_eq!(section(&own, "Recent sessions").len(), 1);
     // A resumed session knows what it did.
