@@ -298,6 +298,16 @@ fn read_value(text: &[u8], at: usize, bare: bool, shell: bool) -> Option<Value> 
     while bare && length < LONGEST && escape(at + length) {
         length += 2 + span(text, at + length + 2, LONGEST - length, plain);
     }
+    // An `&` inside a value. That of a query is before the next name: `password=v&user=u`, and `&quot;` is a quote.
+    let joins = |at: usize| {
+        let name = at + 1 + span(text, at + 1, 40, |byte| in_name(byte) || *byte == b'-');
+        text.get(at) == Some(&b'&')
+            && text.get(at + 1).is_some_and(plain)
+            && !matches!(text.get(name), Some(b'=' | b';'))
+    };
+    while (1..LONGEST).contains(&length) && joins(at + length) {
+        length += 1 + span(text, at + length + 1, LONGEST - length, plain);
+    }
     let mut end = at + length;
     // Quotes inside a word of the shell: `it\'s`, `it"s"`.
     let goes_on = match text.get(end..) {

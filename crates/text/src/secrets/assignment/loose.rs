@@ -9,6 +9,7 @@ use super::super::judge::{
     mixes_letters_and_digits, readable_share,
 };
 use super::sql::{quoted, sql_string};
+use super::vocabulary::SPOKEN;
 use super::{LONGEST, Named, SHORTEST, is_hex_key, is_ordinary, is_spaced, names, quote};
 
 /// How many bytes before a name are searched for its context.
@@ -55,7 +56,9 @@ pub(in super::super) fn loose_value(
         let bytes = &text[range.clone()];
         let flag = text[start..].starts_with(b"-");
         let any = flag && !is_spaced(bytes) && bytes.len() >= SHORTEST;
-        return (!is_placeholder(bytes) && (any || is_chosen(bytes, said))).then_some(range);
+        let phrase = named == Named::Password && verb > 0 && is_phrase(bytes);
+        return (!is_placeholder(bytes) && (any || phrase || is_chosen(bytes, said)))
+            .then_some(range);
     }
     let length = span(text, value, LONGEST, |byte| {
         byte.is_ascii_graphic() && !b";,\"'`<>{}[]()\\|".contains(byte)
@@ -160,6 +163,15 @@ fn in_braces(text: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
 /// suffice.
 fn is_chosen(bytes: &[u8], said: bool) -> bool {
     is_made_up(bytes) || said && bytes.len() >= SHORTEST && mixes_letters_and_digits(bytes)
+}
+
+/// Whether a quoted text is a passphrase: three or more words in lower case, joined by hyphens, none of which is a word of
+/// messages about passwords.
+fn is_phrase(bytes: &[u8]) -> bool {
+    let is_word = |word: &[u8]| word.len() > 2 && word.iter().all(u8::is_ascii_lowercase);
+    bytes.split(|byte| *byte == b'-').count() >= 3
+        && bytes.split(|byte| *byte == b'-').all(is_word)
+        && !contains_any(bytes, &SPOKEN)
 }
 
 /// The length of `is `, `are ` or `lautet ` before the value.

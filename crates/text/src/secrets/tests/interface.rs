@@ -46,6 +46,24 @@ fn redaction_keeps_everything_but_the_secret() {
 }
 
 #[test]
+fn a_password_is_redacted_up_to_its_last_character_and_a_query_keeps_its_other_members() {
+    let table = [
+        ("login failed, password: Tr0ub4dor&3x", "login failed, password: [redacted:password]"),
+        ("/login?password=hunter2&user=bob", "/login?password=[redacted:password]&user=bob"),
+        ("password=hunter2&&make", "password=[redacted:password]&&make"),
+        (
+            "The passphrase is \"correct-horse-battery\", keep it",
+            "The passphrase is \"[redacted:password]\", keep it",
+        ),
+        ("the password is \"wrong-or-missing\"", "the password is \"wrong-or-missing\""),
+        ("the password is \"optional\"", "the password is \"optional\""),
+    ];
+    for (text, safe) in table {
+        assert_eq!(*redact(text, Profile::Strict), safe);
+    }
+}
+
+#[test]
 fn only_one_profile_looks_for_entropy_and_only_the_other_for_hex() {
     let (random, hex) = ("q9Zt3kX7mB2vLp8RwN4cYd6H", "0123456789abcdef".repeat(4));
     assert_eq!(find(random, Profile::Strict)[0].rule, "entropy");
