@@ -4,6 +4,7 @@ mod images;
 mod our_text;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::table::HOST_TAGS;
 
@@ -26,7 +27,7 @@ pub(crate) fn without_quotes(text: &str) -> &str {
     inside.filter(|inside| !inside.contains('"')).unwrap_or(text)
 }
 
-/// The text without `<private>…</private>`; a tag that is never closed extends to the end.
+/// The text without `<private>…</private>`; a tag that is never closed extends to the end, unless it is in backticks.
 fn without_private(text: &str) -> Cow<'_, str> {
     let (kept, _) = split_private(text);
     kept
@@ -48,10 +49,17 @@ pub(crate) fn without_private_parts(text: &str) -> Cow<'_, str> {
 fn split_private(text: &str) -> (Cow<'_, str>, bool) {
     let mut kept = String::new();
     let mut depth = 0usize;
+    let last_closing = last_closing(text);
     let (mut from, mut at) = (0, 0);
     while let Some(next) = text[at..].find('<') {
         at += next;
         let (change, length) = match tag(&text[at..], "private") {
+            Some(Tag { opens: true, length })
+                if depth == 0 && is_code(text, at..at + length) && last_closing < at =>
+            {
+                at += length;
+                continue;
+            }
             Some(Tag { opens: true, length }) => (1, length),
             Some(Tag { opens: false, length }) if depth > 0 => (-1, length),
             _ => {
@@ -72,6 +80,17 @@ fn split_private(text: &str) -> (Cow<'_, str>, bool) {
         _ => kept.into(),
     };
     (kept, depth == 0)
+}
+
+/// Whether a part of a text is in backticks.
+fn is_code(text: &str, part: Range<usize>) -> bool {
+    text[..part.start].ends_with('`') && text[part.end..].starts_with('`')
+}
+
+/// The offset of the last `</private>`; 0 if there is none.
+fn last_closing(text: &str) -> usize {
+    let mut ends = text.rmatch_indices("</").map(|(at, _)| at);
+    ends.find(|at| tag(&text[*at..], "private").is_some()).unwrap_or_default()
 }
 
 /// A tag at the beginning of a text.
@@ -189,6 +208,11 @@ mod tests {
             ("a < b <private>\nc\n</private> d > e", Some("a < b  d > e")),
             ("ä<private>ö</private>ü", Some("äü")),
             ("<private", Some("<private")),
+            ("`<private>` is our tag, document it", Some("`<private>` is our tag, document it")),
+            ("use `<private>` and <private>b", Some("use `<private>` and")),
+            ("use `<private>`b`</private>` c", Some("use `` c")),
+            ("a <private>`b", Some("a")),
+            ("a `<private>b", Some("a `")),
         ];
         for (text, own) in table {
             assert_eq!(own_words(text).as_deref(), own, "{text:?}");
