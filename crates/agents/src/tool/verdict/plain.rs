@@ -190,13 +190,16 @@ impl Said<'_> {
             let name = name.rsplit('/').next().unwrap_or(name);
             name.starts_with("python")
         });
-        // `| tail -1` leaves nothing of the traceback but this line.
-        let missing = self.lines.len() == 1
+        // `| tail -1` leaves nothing of the traceback but this line, `| tail -2` also the line that imports.
+        let imports =
+            |line: &str| ["    import ", "    from "].iter().any(|start| line.starts_with(start));
+        let missing = (self.lines.len() == 1 || self.lines.len() == 2 && imports(self.first()))
             && (last.starts_with("ModuleNotFoundError: No module named '")
                 || last.starts_with("ImportError: cannot import name '"));
         self.ends_with_traceback()
             || self.ends_with_torn_traceback()
             || missing
+            || self.is_torn_syntax_error()
             || opened && by_python
     }
 
@@ -241,6 +244,16 @@ impl Said<'_> {
         let is_source = before.clone().next().is_some_and(|line| line.starts_with("    "));
         let is_place = |line: &str| line.starts_with("  File \"") && line.contains("\", line ");
         is_named && is_source && before.any(is_place)
+    }
+
+    /// Whether the output is nothing but `SyntaxError: …` below the sign that points to the place, as `| tail -2` and
+    /// `| tail -3` leave it.
+    fn is_torn_syntax_error(&self) -> bool {
+        let [source @ .., pointer, last] = self.lines else { return false };
+        let errors = ["SyntaxError: ", "IndentationError: ", "TabError: "];
+        let points = pointer.starts_with("    ") && pointer.trim().bytes().all(|b| b == b'^');
+        let is_source = source.len() <= 1 && source.iter().all(|line| line.starts_with("    "));
+        is_source && points && errors.iter().any(|error| last.starts_with(error))
     }
 
     /// A panic of `main` in `cargo run`, and the errors of cargo and the compiler.
@@ -295,7 +308,12 @@ impl Said<'_> {
             "task" => self.begins(&["task: Failed to run task "]),
             "rake" => self.any(|line| line == "rake aborted!"),
             "node" | "tsx" | "ts-node" => is_node_version(self.last()),
-            "npm" => self.begins(&["npm ERR! code ", "npm error code "]),
+            "npm" => self.begins(&[
+                "npm ERR! code ",
+                "npm error code ",
+                "npm ERR! Missing script: ",
+                "npm error Missing script: ",
+            ]),
             "pnpm" => self.begins(&[" ERR_PNPM_", "ERR_PNPM_", " ELIFECYCLE "]),
             "yarn" => self.begins(&["error Command failed with exit code "]),
             "pip" | "pip3" => self.begins(&[
