@@ -25,6 +25,7 @@ pub mod run;
 pub mod session;
 pub mod situation;
 pub mod time;
+pub mod value;
 pub mod weight;
 pub mod wire;
 

@@ -5,6 +5,7 @@ mod failures;
 mod ghaps;
 mod memories;
 mod sessions;
+mod values;
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ pub use failures::*;
 pub use ghaps::*;
 pub use memories::*;
 pub use sessions::*;
+pub use values::*;
 
 /// A time limit, ten times as long in a build without optimisation: tests expect complete results on a machine that
 /// may be slow and shared.

@@ -47,11 +47,12 @@ impl Plugin for Learning {
         &[
             ("ghap", "State a hypothesis, resolve it, find earlier ones"),
             ("memory", "Store texts that later sessions recall"),
+            ("value", "Themes of experiences, and the rules drawn from them"),
         ]
     }
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
-        [ghaps::schemes(), memories::schemes()].concat()
+        [ghaps::schemes(), memories::schemes(), values::schemes()].concat()
     }
 
     fn config(&self) -> &'static [ConfigKey] {
@@ -84,6 +85,7 @@ impl Plugin for Learning {
         if moment.config.boolean(settings::HOOKS) {
             found.extend(context::at_prompt(moment)?);
             found.extend(ghaps::candidates(moment, &self.due)?);
+            found.extend(values::candidates(moment)?);
         }
         Ok(found)
     }

@@ -56,7 +56,7 @@ pub(crate) struct SearchParams {
     /// Only this file; the end of its path is enough.
     #[serde(default)]
     file_path: Option<String>,
-    /// For example `claude-code`.
+    /// Such as `claude-code`.
     #[serde(default)]
     agent: Option<String>,
     /// Only failures, or none.

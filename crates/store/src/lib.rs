@@ -20,6 +20,7 @@ mod calls;
 mod catalogue;
 mod cells;
 pub mod check_ins;
+pub mod clusters;
 mod commit_signal;
 pub mod commits;
 mod companions;
@@ -84,6 +85,7 @@ mod tests;
 mod texts;
 pub mod totals;
 mod tx;
+pub mod values;
 mod verdicts;
 mod writer;
 

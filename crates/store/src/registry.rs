@@ -2,15 +2,16 @@
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
-    calls, check_ins, context, events, ghaps, hints, hook_events, jobs, memories, notices,
-    observations, passages, paths, pauses, projects, prompts, receipts, record_ids, retention,
-    session_details, sessions,
+    calls, check_ins, clusters, context, events, ghaps, hints, hook_events, jobs, memories,
+    notices, observations, passages, paths, pauses, projects, prompts, receipts, record_ids,
+    retention, session_details, sessions, values,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
 const AGGREGATES: &[&dyn Aggregate] = &[
     &calls::Calls,
     &check_ins::CheckIns,
+    &clusters::Clusters,
     &context::ContextItems,
     &session_details::SessionDetailRows,
     &events::Events,
@@ -18,6 +19,7 @@ const AGGREGATES: &[&dyn Aggregate] = &[
     &hints::Hints,
     &hook_events::HookEvents,
     &jobs::Jobs,
+    &values::LearnedValues,
     &notices::Notices,
     &receipts::Receipts,
     &memories::Memories,

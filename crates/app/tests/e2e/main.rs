@@ -81,6 +81,7 @@ mod telling;
 mod terminal;
 mod uninstall_data;
 mod uninstall_faults;
+mod values;
 mod verdicts;
 mod ways;
 mod web;

@@ -5,16 +5,21 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use testkit::Home;
 
-use super::home;
 use super::ways::{Surface, WAYS};
+use super::{home, values};
 
 /// Operations whose answer depends on the process, and why. They are compared by shape, not by equality.
-const BOUND: [(&str, &str); 5] = [
+const BOUND: [(&str, &str); 10] = [
     ("backup", "needs a path in the home of the test"),
+    ("delete_value", "needs experiences and a value"),
     ("doctor", "tells of files in the home of the test"),
+    ("get_cluster_members", "needs experiences"),
+    ("get_clusters", "needs experiences"),
     ("restore", "needs a backup in the home of the test"),
     ("status", "tells of this daemon's pid, port and time"),
     ("stop", "ends the daemon it is asked of"),
+    ("store_value", "needs experiences"),
+    ("validate_value", "needs experiences"),
 ];
 
 /// One example of one operation under one of its names.
@@ -149,6 +154,11 @@ fn bound_params(home: &Home, row: &ExampleRow) -> Value {
             home.call("backup", &json!({ "file": file }));
             json!({ "file": file })
         }
+        "delete_value"
+        | "get_cluster_members"
+        | "get_clusters"
+        | "store_value"
+        | "validate_value" => values::params_in(home, &row.name),
         _ => json!({}),
     }
 }

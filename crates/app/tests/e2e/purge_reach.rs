@@ -45,7 +45,7 @@ fn whole_words_in_metadata_session_names_and_hints_are_named_by_a_purge_by_words
 }
 
 /// Text columns that a literal purge empties or deletes, each with a value that contains the word.
-const REACHED: [(&str, &str, &str); 41] = [
+const REACHED: [(&str, &str, &str); 43] = [
     ("answers", "answer", "{\"text\":\"zanzibarquux\"}"),
     ("context_items", "item", "zanzibarquux"),
     ("context_items", "set_name", "zanzibarquux"),
@@ -65,6 +65,8 @@ const REACHED: [(&str, &str, &str); 41] = [
     ("hook_sessions", "name", "zanzibarquux"),
     ("hook_sessions", "session", "zanzibarquux"),
     ("hooks_seen", "name", "zanzibarquux"),
+    ("learned_values", "root", "/srv/zanzibarquux"),
+    ("learned_values", "value", "zanzibarquux"),
     ("memories", "content", "zanzibarquux"),
     ("memories", "root", "/srv/zanzibarquux"),
     ("memories", "tags", "[\"zanzibarquux\"]"),
@@ -104,7 +106,9 @@ const COUNTED: [(&str, &str); 9] = [
 const DERIVED: [(&str, &str); 4] =
     [("paths", "name"), ("paths", "path"), ("postings", "term"), ("sessions", "summary")];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 20] = [
+const OUR_WORDS: [(&str, &str); 24] = [
+    ("clusters", "axis"),
+    ("clusters", "members"),
     ("context_items", "added_by"),
     ("events", "data"),
     ("events", "kind"),
@@ -117,6 +121,8 @@ const OUR_WORDS: [(&str, &str); 20] = [
     ("jobs", "op"),
     ("jobs", "state"),
     ("jobs", "why"),
+    ("learned_values", "axis"),
+    ("learned_values", "name"),
     ("memories", "category"),
     ("memories", "uuid"),
     ("observations", "kind"),
@@ -142,6 +148,8 @@ const ROWS: &str = "\
       hypothesis, action, prediction, iteration, history, notes, evidence) \
       SELECT 901, 'ghap_1', id, project, 1, 1, 1, 'hypothesis', 'testing', 'ask-user', 'a', 'b', 'c', 'd', 1, \
       '[]', '[]', '[]' FROM sessions LIMIT 1; \
+    INSERT INTO learned_values (id, name, project, at, axis, cluster, value, distance, weight) \
+      SELECT 911, 'value_1', project, 1, 'full', 1, 'a', 0.5, 0.5 FROM sessions LIMIT 1; \
     INSERT INTO quoted_hints VALUES ('web', 'port', 1); \
     INSERT INTO events (at, kind, subject, data) VALUES (1, 'hint/changed', 'hint://a/b', '{}');";
 

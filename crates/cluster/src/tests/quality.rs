@@ -1,5 +1,5 @@
-//! The gate of `ci`: the experiences in `quality/ghaps.jsonl` are grouped by theme. Each text is embedded as the store does
-//! it for the axis `full`.
+//! The gate of `ci`: the experiences in `quality/ghaps.jsonl` are grouped by theme. Each text has all parts of an
+//! experience; the axis `full` of the store leaves out the root cause, and the store's own test has floors for it.
 
 use std::collections::BTreeMap;
 

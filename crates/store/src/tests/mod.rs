@@ -23,6 +23,7 @@ mod removal;
 mod replaced;
 mod search;
 mod similar;
+mod values;
 mod writes;
 
 use std::fs;

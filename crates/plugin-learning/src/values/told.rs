@@ -1,0 +1,28 @@
+//! The values in the briefing of a new session.
+
+use contract::{Candidate, Moment, Occasion, Slot};
+use model::{OpError, limits};
+use store::{projects, values};
+
+/// Values in a briefing.
+const VALUES_SHOWN: usize = 3;
+
+/// The best-proven values of the project, at the start of a session.
+pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+    if !matches!(moment.occasion, Occasion::SessionStart(_)) {
+        return Ok(Vec::new());
+    }
+    let found = moment.store.read(|rx| match projects::known(rx, &moment.place.facts)? {
+        Some(project) => values::best(rx, Some(&[project.id]), VALUES_SHOWN),
+        None => Ok(Vec::new()),
+    })?;
+    let row = |(place, value): (usize, values::LearnedValue)| Candidate {
+        path: format!("{}://{}", values::KIND, value.name),
+        stamp: value.at,
+        score: 0.7 * value.weight - 0.01 * place as f64,
+        reasons: vec!["learned value".to_owned()],
+        cells: vec![text::line_of_words(&value.text, limits::VALUE_CHARS_MAX)],
+        ..Candidate::new(Slot::Learned)
+    };
+    Ok(found.into_iter().enumerate().map(row).collect())
+}
