@@ -63,6 +63,21 @@ pub fn commands(line: &str) -> Vec<Simple> {
     found
 }
 
+/// Whether running a line runs an expected command: alone, or as one of its commands.
+pub fn runs_line(expected: &str, line: &str) -> bool {
+    let words = |line: &str| -> Vec<Vec<String>> {
+        let simple = commands(line).into_iter();
+        simple
+            .map(|command| std::iter::once(command.program).chain(command.args).collect())
+            .collect()
+    };
+    if expected.split_whitespace().eq(line.split_whitespace()) {
+        return true;
+    }
+    let (expected, line) = (words(expected), words(line));
+    !expected.is_empty() && line.windows(expected.len()).any(|run| run == expected.as_slice())
+}
+
 /// The commands of a script at this depth.
 fn collect(script: &str, depth: usize, strict: Strict, found: &mut Vec<Simple>) {
     reader::Reader::new(script, depth, found).list(None, strict);

@@ -26,6 +26,7 @@ use crate::table::{Agent, Event, Tool};
 use crate::wire::{Input, Wire};
 use outcome::Outcome;
 pub use read_only::is_read_only;
+pub use runs::run_kind;
 
 /// Members of a tool's input that may hold the path of a file.
 const FILE: &[&str] = &[

@@ -19,6 +19,8 @@ pub enum Slot {
     SharedName,
     /// The active hypothesis of a session, every few tool calls.
     CheckIn,
+    /// The fix of a failure that was seen before.
+    SeenBefore,
     HintsForCommand,
     HintsForProject,
     /// Earlier turns about the subject of a prompt.
@@ -50,7 +52,7 @@ pub enum Slot {
 }
 
 /// If space is short, sections lose their rows in this order, each down to its floor.
-pub const YIELD_ORDER: [Slot; 27] = [
+pub const YIELD_ORDER: [Slot; 28] = [
     Slot::Found,
     Slot::HandoffDone,
     Slot::HandoffFiles,
@@ -61,6 +63,7 @@ pub const YIELD_ORDER: [Slot; 27] = [
     Slot::HintsForProject,
     Slot::HintsForCommand,
     Slot::CheckIn,
+    Slot::SeenBefore,
     Slot::Related,
     Slot::OtherRecords,
     Slot::Intents,
@@ -144,6 +147,7 @@ impl Slot {
             Slot::NotRecorded => bullets("Not recorded", 1, 1),
             Slot::SharedName => bullets("Several projects", 1, 1),
             Slot::CheckIn => bullets("Your hypothesis", 1, 1),
+            Slot::SeenBefore => bullets("Seen before", 0, 1),
             // The plugin bounds the number of hints by time and session.
             Slot::HintsForCommand => bullets(HINT_TITLES[0], 0, usize::MAX),
             Slot::HintsForProject => bullets(HINT_TITLES[1], 0, usize::MAX),

@@ -347,13 +347,12 @@ pub(crate) fn observe(memory: &Memory, seen: &Captured<'_>, tx: &Tx<'_>) -> Resu
     {
         return Ok(());
     }
-    let line = normal(command);
     let words = command_words(command);
     let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
     let mut followed: Vec<Arc<Held>> = Vec::new();
     memory.read().with_words(&words, event.at, &mut |held| {
-        let own = command_text(&held.stored.value).map(normal);
-        if own.is_some_and(|own| is_run_by(&own, &line)) {
+        let own = command_text(&held.stored.value);
+        if own.is_some_and(|own| shell::runs_line(own, command)) {
             followed.push(held.clone());
         }
     });
@@ -372,17 +371,4 @@ pub(crate) fn observe(memory: &Memory, seen: &Captured<'_>, tx: &Tx<'_>) -> Resu
         }
     }
     Ok(())
-}
-
-/// Whether running this line runs the hinted command: alone, or as one of its commands.
-fn is_run_by(hinted: &str, line: &str) -> bool {
-    let words = |line: &str| -> Vec<Vec<String>> {
-        let simple = shell::commands(line).into_iter();
-        simple.map(|c| std::iter::once(c.program).chain(c.args).collect()).collect()
-    };
-    if hinted == line {
-        return true;
-    }
-    let (hinted, line) = (words(hinted), words(line));
-    !hinted.is_empty() && line.windows(hinted.len()).any(|run| run == hinted.as_slice())
 }

@@ -18,7 +18,7 @@ use contract::{
 };
 use model::hook::ToldEntry;
 use place::Captured;
-use store::{Rx, Tx};
+use store::{Opened, Rx, Tx};
 
 /// The learning plugin.
 #[derive(Default)]
@@ -52,11 +52,15 @@ impl Plugin for Learning {
     }
 
     fn schemes(&self) -> Vec<Arc<dyn Scheme>> {
-        [ghaps::schemes(), memories::schemes(), values::schemes()].concat()
+        [ghaps::schemes(), memories::schemes(), values::schemes(), fixes::schemes()].concat()
     }
 
     fn config(&self) -> &'static [ConfigKey] {
         settings::KEYS
+    }
+
+    fn opened(&self, tx: &Tx<'_>, _: Opened) -> Result<(), OpError> {
+        store::failures::rebuild_lines(tx)
     }
 
     fn instructions(&self) -> &'static str {
@@ -71,13 +75,15 @@ impl Plugin for Learning {
         if !config.boolean(settings::HOOKS) {
             return Ok(());
         }
-        ghaps::observe(tx, seen, &self.due)
+        ghaps::observe(tx, seen, &self.due)?;
+        fixes::observe(tx, seen)
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {
         config.boolean(settings::HOOKS)
             && (matches!(occasion, Occasion::Prompt(_))
-                || ghaps::may_have_candidates(occasion, &self.due))
+                || ghaps::may_have_candidates(occasion, &self.due)
+                || fixes::may_have_candidates(occasion))
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
@@ -86,6 +92,7 @@ impl Plugin for Learning {
             found.extend(context::at_prompt(moment)?);
             found.extend(ghaps::candidates(moment, &self.due)?);
             found.extend(values::candidates(moment)?);
+            found.extend(fixes::candidates(moment)?);
         }
         Ok(found)
     }

@@ -185,7 +185,7 @@ impl RuntimeInner {
             && !is_question
             && !candidates.is_empty()
         {
-            candidates = self.store.read(|rx| untold(rx, session, candidates))?;
+            candidates = self.store.read(|rx| halved(rx, untold(rx, session, candidates)?))?;
         }
         let (title, budget) = budgets::of(&moment.occasion, moment.config);
         Ok(assemble(title, candidates, budget))
@@ -237,6 +237,20 @@ fn spooled_receipt(event: &HookEvent, now: i64, entries: Vec<ToldEntry>) -> Hook
         what: Happening::Told(entries),
         ..event.clone()
     }
+}
+
+/// The candidates, with half the score if several sessions got the entry and none used it.
+fn halved(rx: &Rx<'_>, mut all: Vec<Candidate>) -> Result<Vec<Candidate>, OpError> {
+    for candidate in &mut all {
+        let scheme = candidate.path.split("://").next().unwrap_or_default();
+        if receipts::USE_RECORDED.contains(&scheme)
+            && receipts::is_ignored(rx, &candidate.path, limits::IGNORED_SESSIONS)?
+        {
+            candidate.score /= 2.0;
+            candidate.reasons.push("no session used it so far".to_owned());
+        }
+    }
+    Ok(all)
 }
 
 /// The candidates that this session has not seen, or not in their current version.

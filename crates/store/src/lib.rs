@@ -32,6 +32,7 @@ mod deadline;
 mod deferred;
 mod error;
 mod events;
+pub mod failures;
 mod files;
 mod foreign;
 pub mod ghaps;

@@ -7,6 +7,8 @@ mod aggregate;
 pub(crate) mod fold;
 pub(crate) mod read;
 
+use std::cell::Cell;
+
 use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
@@ -15,15 +17,15 @@ use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{passages, paths, prompts, record_ids};
+use crate::{failures, passages, paths, prompts, record_ids};
 
 #[cfg(test)]
 pub(crate) use aggregate::OLD;
 pub(crate) use aggregate::Observations;
 pub use fold::Folding;
 pub use read::{
-    Surroundings, around, containing, context_dropped_at, counts, edited_paths, get, lately,
-    newest, one, one_of_kind, pinned, pinned_records, runs, worked_later,
+    Surroundings, around, between, containing, context_dropped_at, counts, edited_paths, get,
+    lately, newest, one, one_of_kind, pinned, pinned_records, runs, worked_later,
 };
 pub(crate) use read::{counts_of_session, draw};
 
@@ -85,7 +87,18 @@ pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<A
     if let Some(prompt) = new.prompt.filter(|_| new.kind.is_action()) {
         prompts::note_action(tx, prompt);
     }
+    tx.cached::<LastAdded>().0.set(Some((new.session, added)));
     Ok(added)
+}
+
+/// The observation that was added last, and its session.
+#[derive(Default)]
+struct LastAdded(Cell<Option<(i64, Added)>>);
+
+/// The observation that this write added last, if it is of this session: other data about the same event refers to it.
+pub(crate) fn last_added(tx: &Tx<'_>, session: i64) -> Option<Added> {
+    let last = tx.cached::<LastAdded>().0.get();
+    last.filter(|(of, _)| *of == session).map(|(_, added)| added)
 }
 
 fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
@@ -191,6 +204,7 @@ pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<Option<bool>, OpError> 
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const REMOVE: &str = "DELETE FROM observations WHERE id = ?1 RETURNING file";
     passages::remove(tx, id)?;
+    failures::forget(tx, id)?;
     let file: Option<Option<i64>> = tx.sql(|db| {
         let mut remove = db.prepare_cached(REMOVE)?;
         // Every row has to be stepped through, or the removal is not complete.

@@ -153,6 +153,75 @@ pub(crate) fn forget_path(tx: &Tx<'_>, path: &str) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([path]).map(drop))
 }
 
+/// The entries of a scheme that a session got and has not used, with the stamp of what it got.
+pub fn unused(rx: &Rx<'_>, session: i64, scheme: &str) -> Result<Vec<(String, i64)>, OpError> {
+    const UNUSED: &str = "SELECT DISTINCT path, stamp FROM receipts \
+         WHERE session = ?1 AND path >= ?2 AND path < ?3 AND used = 0";
+    let (from, to) = (format!("{scheme}://"), format!("{scheme}:/0"));
+    let given = params![session, from, to];
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    rx.sql(|db| db.prepare_cached(UNUSED)?.query_map(given, read)?.collect())
+}
+
+/// Schemes of entries whose use is recorded. Of the others nothing shows that they were useless.
+pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value"];
+
+/// The entries of a source that sessions got, and their use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceUse {
+    /// The scheme of its entries, and the reason if the scheme has several sources.
+    pub source: String,
+    pub shown: u64,
+    pub used: u64,
+    pub tokens: u64,
+}
+
+/// The use of each source, in one session or in all, most often shown first. Entries that were left out because a
+/// better one says the same cost no tokens and do not count.
+pub fn by_source(rx: &Rx<'_>, session: Option<i64>) -> Result<Vec<SourceUse>, OpError> {
+    // A ghap is shown as a reminder, as the outcome of a run, and as open work.
+    const BY_SOURCE: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason = 'check-in' THEN 'check-in' \
+         WHEN path LIKE 'ghap://%' AND reason LIKE 'outcome%' THEN 'outcome' \
+         WHEN path LIKE 'ghap://%' AND reason LIKE 'orphan%' THEN 'orphan' \
+         ELSE substr(path, 1, max(instr(path, '://') - 1, 0)) END AS source, \
+         count(*), total(used != 0), total(tokens) FROM receipts \
+         WHERE (?1 IS NULL OR session = ?1) AND tokens > 0 GROUP BY source ORDER BY 2 DESC, 1";
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of counts")]
+    let read = |row: &Row<'_>| {
+        let (used, tokens): (f64, f64) = (row.cell(2)?, row.cell(3)?);
+        let (source, shown) = (row.cell(0)?, row.cell(1)?);
+        Ok(SourceUse { source, shown, used: used as u64, tokens: tokens as u64 })
+    };
+    rx.sql(|db| db.prepare_cached(BY_SOURCE)?.query_map([session], read)?.collect())
+}
+
+/// Entries of these schemes that at least so many sessions got and none used, those of the most sessions first, with
+/// the number of sessions.
+pub fn never_used(
+    rx: &Rx<'_>,
+    schemes: &[&str],
+    sessions: u64,
+    limit: usize,
+) -> Result<Vec<(String, u64)>, OpError> {
+    const NEVER_USED: &str = "SELECT path, count(DISTINCT session) AS sessions FROM receipts \
+         WHERE substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?1)) \
+         GROUP BY path HAVING sessions >= ?2 AND max(used) = 0 ORDER BY sessions DESC, path LIMIT ?3";
+    let given = params![serde_json::json!(schemes).to_string(), sessions, limit];
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    rx.sql(|db| db.prepare_cached(NEVER_USED)?.query_map(given, read)?.collect())
+}
+
+pub(crate) const IS_IGNORED: &str = "SELECT count(DISTINCT session) >= ?2 AND max(used) = 0 \
+     FROM receipts WHERE path = ?1";
+
+/// Whether at least so many sessions got an entry and none used it.
+pub fn is_ignored(rx: &Rx<'_>, path: &str, sessions: u64) -> Result<bool, OpError> {
+    let given = params![path, sessions];
+    let found: Option<bool> =
+        rx.sql(|db| db.prepare_cached(IS_IGNORED)?.query_row(given, |row| row.cell(0)))?;
+    Ok(found.unwrap_or_default())
+}
+
 /// Marks an entry as used by the agent. Returns whether it was delivered at all.
 pub fn mark_used(tx: &Tx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
     const USED: &str = "UPDATE receipts SET used = 1 WHERE session = ?1 AND path = ?2";

@@ -2,9 +2,9 @@
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
-    calls, check_ins, clusters, context, events, ghaps, hints, hook_events, jobs, memories,
-    notices, observations, passages, paths, pauses, projects, prompts, receipts, record_ids,
-    retention, session_details, sessions, values,
+    calls, check_ins, clusters, context, events, failures, ghaps, hints, hook_events, jobs,
+    memories, notices, observations, passages, paths, pauses, projects, prompts, receipts,
+    record_ids, retention, session_details, sessions, values,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
@@ -15,6 +15,7 @@ const AGGREGATES: &[&dyn Aggregate] = &[
     &context::ContextItems,
     &session_details::SessionDetailRows,
     &events::Events,
+    &failures::Failures,
     &ghaps::Ghaps,
     &hints::Hints,
     &hook_events::HookEvents,

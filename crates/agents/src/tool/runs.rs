@@ -217,6 +217,13 @@ pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
     build
 }
 
+/// The program and the sub-command of the test run or build in a command line; the sub-command may be empty.
+pub fn run_kind(line: &str) -> Option<(String, String)> {
+    let commands = crate::shell::commands(line);
+    let (_, run) = of(&commands)?;
+    Some((run.program.to_owned(), run.subcommand.unwrap_or_default().to_owned()))
+}
+
 /// The run that a command is, if it is one.
 pub(super) fn of_command(command: &Simple) -> Option<Run<'_>> {
     run(&command.program, &command.args)

@@ -28,6 +28,7 @@ mod errors;
 mod eval;
 mod failover;
 mod faults;
+mod fixes;
 mod for_models;
 mod forgetting;
 mod full_stdout;

@@ -1,4 +1,9 @@
-//! Bounds of failures and their fixes.
+//! Bounds of failures and their fixes, and of entries that no session uses.
+
+/// Sessions that got an entry and did not use it, after which it ranks half as high at hooks.
+pub const IGNORED_SESSIONS: u64 = 5;
+/// Entries that no session used that `receipts --summary` lists.
+pub const IGNORED_SHOWN: usize = 20;
 
 /// Open failures of a kind of run that one passing run may fix; older ones stay open.
 pub const OPEN_FAILURES_MAX: usize = 64;

@@ -6,6 +6,7 @@ use model::time::{parse_rfc3339, rfc3339};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::receipts::{SourceUse, USE_RECORDED};
 use store::{receipts, sessions};
 
 pub(super) struct Receipts;
@@ -22,6 +23,9 @@ pub(super) struct ReceiptsParams {
     /// Number of lines to list, from 1 to 1,000.
     #[serde(default = "default_limit")]
     limit: usize,
+    /// Totals of each source instead of the texts: how often it was shown and used, and its tokens.
+    #[serde(default)]
+    summary: bool,
 }
 
 fn default_limit() -> usize {
@@ -35,6 +39,36 @@ pub(super) struct ReceiptsOutput {
     /// Seconds since 1970, UTC: ages count from here.
     #[serde(default)]
     answered_at: i64,
+    /// Only with `summary`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summary: Option<UseSummary>,
+}
+
+/// How much of the injected text the sessions used.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct UseSummary {
+    /// Most often shown first.
+    sources: Vec<SourceTotals>,
+    /// Entries that five sessions or more got and none used: they rank half as high at hooks.
+    ignored: Vec<IgnoredEntry>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct SourceTotals {
+    /// The scheme of its entries; of ghaps `check-in`, `outcome` and `orphan` by themselves.
+    source: String,
+    shown: u64,
+    used: u64,
+    /// The used share of the shown entries, from 0 to 1.
+    share: f64,
+    tokens: u64,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct IgnoredEntry {
+    path: String,
+    /// Sessions that got it.
+    sessions: u64,
 }
 
 /// The text that a session got at one time.
@@ -71,11 +105,10 @@ impl Op for Receipts {
               tokens, and whether the session made use of it.",
         toolset: "system",
         cli: CliShape { path: &["receipts"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
-        examples: &[Example {
-            title: "The last injected lines",
-            before: &[],
-            params: r#"{"limit":20}"#,
-        }],
+        examples: &[
+            Example { title: "The last injected lines", before: &[], params: r#"{"limit":20}"# },
+            Example { title: "The use of each source", before: &[], params: r#"{"summary":true}"# },
+        ],
         ..OpInfo::BASE
     };
     type Params = ReceiptsParams;
@@ -86,6 +119,9 @@ impl Op for Receipts {
         if !(1..=max).contains(&params.limit) {
             return Err(OpError::invalid("limit", format!("the limit is not from 1 to {max}"))
                 .with("max", max));
+        }
+        if params.summary {
+            return summary(cx, params.session_id.as_deref());
         }
         let rows = cx.store.read(|rx| {
             let session = match &params.session_id {
@@ -127,13 +163,71 @@ impl Op for Receipts {
         }
         // The rows are newest first; within one text they are in the order of its lines.
         tellings.iter_mut().for_each(|telling| telling.items.reverse());
-        Ok(ReceiptsOutput { receipts: tellings, answered_at: cx.now.div_euclid(1000) })
+        let answered_at = cx.now.div_euclid(1000);
+        Ok(ReceiptsOutput { receipts: tellings, answered_at, summary: None })
     }
 }
 
+/// The totals of each source, in one session or in all.
+fn summary(cx: &Cx<'_>, session_id: Option<&str>) -> Result<ReceiptsOutput, OpError> {
+    let (sources, ignored) = cx.store.read(|rx| {
+        let session = session_id.map(|given| sessions::find(rx, given)).transpose()?;
+        let sources = receipts::by_source(rx, session.map(|session| session.id))?;
+        let (least, limit) = (limits::IGNORED_SESSIONS, limits::IGNORED_SHOWN);
+        Ok((sources, receipts::never_used(rx, USE_RECORDED, least, limit)?))
+    })?;
+    let totals = |one: SourceUse| {
+        #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+        let share = one.used as f64 / one.shown.max(1) as f64;
+        let SourceUse { source, shown, used, tokens } = one;
+        SourceTotals { source, shown, used, share: (share * 1000.0).round() / 1000.0, tokens }
+    };
+    let ignored = ignored.into_iter().map(|(path, sessions)| IgnoredEntry { path, sessions });
+    let summary = UseSummary {
+        sources: sources.into_iter().map(totals).collect(),
+        ignored: ignored.collect(),
+    };
+    let answered_at = cx.now.div_euclid(1000);
+    Ok(ReceiptsOutput { receipts: Vec::new(), answered_at, summary: Some(summary) })
+}
+
+/// The totals as a table, and the entries that no session used.
+fn told_summary(summary: &UseSummary, width: usize) -> String {
+    if summary.sources.is_empty() {
+        return "No text was injected so far.".to_owned();
+    }
+    let head = ["Source", "Shown", "Used", "Share", "Tokens"].map(str::to_owned).to_vec();
+    let row = |one: &SourceTotals| {
+        let share = format!("{:.0} %", one.share * 100.0);
+        vec![
+            one.source.clone(),
+            one.shown.to_string(),
+            one.used.to_string(),
+            share,
+            one.tokens.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(summary.sources.iter().map(row)).collect();
+    let mut lines = vec![text::table::table(&rows, &[], width)];
+    if !summary.ignored.is_empty() {
+        lines.push(
+            "\nShown in five sessions or more and never used; they rank half as high:".to_owned(),
+        );
+        let line = |one: &IgnoredEntry| {
+            format!("  {} ({})", text::printable(&one.path), text::counted(one.sessions, "session"))
+        };
+        lines.extend(summary.ignored.iter().map(line));
+    }
+    lines.join("\n")
+}
+
 impl Pretty for Receipts {
-    fn pretty(_: &ReceiptsParams, output: &ReceiptsOutput, _: usize) -> String {
-        let ReceiptsOutput { receipts, answered_at } = output;
+    fn pretty(_: &ReceiptsParams, output: &ReceiptsOutput, width: usize) -> String {
+        let ReceiptsOutput { receipts, answered_at, summary } = output;
+        if let Some(summary) = summary {
+            return told_summary(summary, width);
+        }
         if receipts.is_empty() {
             return "Nothing was injected yet.".to_owned();
         }

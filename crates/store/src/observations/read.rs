@@ -245,6 +245,22 @@ pub fn worked_later(rx: &Rx<'_>, failed: &Observation) -> Result<Option<i64>, Op
     rx.sql(|db| db.prepare_cached(WORKED)?.query_row(values, |row| row.cell(0)).optional())
 }
 
+pub(crate) const BETWEEN: &str = "WHERE o.session = ?1 AND (o.at, o.id) > (?2, ?3) \
+     AND (o.at, o.id) < (?4, ?5) ORDER BY o.at DESC, o.id DESC LIMIT ?6";
+
+/// The observations of a session between two records, each given with its time; the last `limit` of them, in order of
+/// time.
+pub fn between(
+    rx: &Rx<'_>,
+    session: i64,
+    (from, to): ((i64, i64), (i64, i64)),
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = select(rx, BETWEEN, params![session, from.0, from.1, to.0, to.1, limit])?;
+    found.reverse();
+    Ok(found)
+}
+
 /// A record with its neighbours in the session, each side in order of time.
 pub type Surroundings = (Observation, Vec<Observation>, Vec<Observation>);
 

@@ -12,3 +12,5 @@ CREATE TABLE IF NOT EXISTS receipts (
   current INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX IF NOT EXISTS receipts_by_path ON receipts (session, path, at);
+-- Whether any session used an entry.
+CREATE INDEX IF NOT EXISTS receipts_of_path ON receipts (path, session, used);

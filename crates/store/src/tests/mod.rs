@@ -6,6 +6,7 @@ mod closing;
 mod copies;
 mod damage;
 mod desk;
+mod failures;
 mod faults;
 mod folding;
 mod ghaps;

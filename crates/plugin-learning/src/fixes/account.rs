@@ -1,0 +1,182 @@
+//! The account of a failure: its error, the run that fixed it, and the work in between, read from the records.
+
+use agents::is_read_only;
+use contract::OpError;
+use model::observation::{ObsType, Observation};
+use model::{limits, run};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::failures::{self, Failure};
+use store::{Rx, observations};
+
+/// A failure with its fix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct KnownFailure {
+    /// `fix://ID`.
+    pub(crate) path: String,
+    /// The command that failed last.
+    pub(crate) command: String,
+    /// The line of its output that says most.
+    pub(crate) error: String,
+    /// How often it was seen.
+    pub(crate) seen: u64,
+    /// Seconds since 1970, UTC.
+    pub(crate) first_at: i64,
+    pub(crate) last_at: i64,
+    /// The first later run of the same kind that passed; none if no run did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fix: Option<FailureFix>,
+}
+
+/// The run that passed after a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FailureFix {
+    /// The command that passed.
+    pub(crate) command: String,
+    /// Its record.
+    pub(crate) id: i64,
+    /// Seconds since 1970, UTC.
+    pub(crate) at: i64,
+    /// Whether the command that passed is the one that failed: then the fix is in between.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) same_command: bool,
+    /// Files that were changed between the failure and the fix, the last ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) files: Vec<String>,
+    /// Commands that ran between them, the last ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) commands: Vec<String>,
+    /// Further files and commands.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) more: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl KnownFailure {
+    /// Reads the records of a failure; none if they are gone. Paths below `root` are shown relative to it.
+    pub(crate) fn read(
+        rx: &Rx<'_>,
+        failure: &Failure,
+        root: Option<&str>,
+    ) -> Result<Option<KnownFailure>, OpError> {
+        let Some(last) = observations::one(rx, failure.last)? else { return Ok(None) };
+        let fix = match failure.fix {
+            Some((failed, passed)) => FailureFix::read(rx, failed, passed, root)?,
+            None => None,
+        };
+        let error = last.error().map(text::telling::finding).unwrap_or_default();
+        Ok(Some(KnownFailure {
+            path: path(failure.id),
+            command: one_line(&last.content),
+            error: text::line_of_words(error, limits::RED_FINDING_CHARS),
+            seen: failure.seen,
+            first_at: failure.first_at.div_euclid(1_000),
+            last_at: failure.last_at.div_euclid(1_000),
+            fix,
+        }))
+    }
+}
+
+impl FailureFix {
+    fn read(
+        rx: &Rx<'_>,
+        failed: i64,
+        passed: i64,
+        root: Option<&str>,
+    ) -> Result<Option<FailureFix>, OpError> {
+        let (Some(before), Some(fix)) =
+            (observations::one(rx, failed)?, observations::one(rx, passed)?)
+        else {
+            return Ok(None);
+        };
+        let work = failures::between(rx, failed, passed)?;
+        let (files, files_more) = changed_files(&work, root);
+        let (commands, commands_more) = commands(&work);
+        Ok(Some(FailureFix {
+            command: one_line(&fix.content),
+            id: fix.id,
+            at: fix.at_ms.div_euclid(1_000),
+            same_command: normal(&before.content) == normal(&fix.content),
+            files,
+            commands,
+            more: files_more + commands_more,
+        }))
+    }
+
+    /// The files and commands between failure and fix as a phrase: `edited src/a.rs; ran "npm ci"`. Empty if there
+    /// are none.
+    pub(crate) fn in_between(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.files.is_empty() {
+            parts.push(format!("changed {}", self.files.join(", ")));
+        }
+        if !self.commands.is_empty() {
+            let commands: Vec<String> =
+                self.commands.iter().map(|line| format!("`{line}`")).collect();
+            parts.push(format!("ran {}", commands.join(", ")));
+        }
+        if self.more > 0 {
+            parts.push(format!("{} more", self.more));
+        }
+        parts.join("; ")
+    }
+}
+
+/// The entry of a failure.
+pub(crate) fn path(id: i64) -> String {
+    format!("{}://{id}", failures::SCHEME)
+}
+
+fn one_line(command: &str) -> String {
+    text::line_of_words(command, limits::FIX_COMMAND_CHARS)
+}
+
+/// A command line with single spaces.
+pub(crate) fn normal(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The files that these records changed, each once, the last ones; and the number of others.
+fn changed_files(work: &[Observation], root: Option<&str>) -> (Vec<String>, usize) {
+    let is_change = |seen: &&Observation| {
+        matches!(seen.obs_type.kind(), ObsType::FileEdit | ObsType::FileWrite) && !seen.failed()
+    };
+    let shown = |path: &str| {
+        let inside = root.and_then(|root| path.strip_prefix(root)?.strip_prefix('/'));
+        text::one_line(inside.unwrap_or(path), limits::FIX_COMMAND_CHARS)
+    };
+    let paths = work.iter().filter(is_change).filter_map(|seen| seen.file_path.as_deref());
+    last_ones(paths.map(shown))
+}
+
+/// The commands of these records that may have changed something and worked, each once, the last ones; and the number
+/// of others. Runs of tests and builds are none of them.
+fn commands(work: &[Observation]) -> (Vec<String>, usize) {
+    let acts = |seen: &&Observation| {
+        seen.obs_type.kind() == ObsType::Command
+            && !seen.failed()
+            && run::result(seen).is_none()
+            && !is_read_only(&seen.content)
+    };
+    last_ones(work.iter().filter(acts).map(|seen| one_line(&seen.content)))
+}
+
+fn last_ones(all: impl DoubleEndedIterator<Item = String>) -> (Vec<String>, usize) {
+    let mut last: Vec<String> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    for one in all.rev() {
+        if last.contains(&one) || others.contains(&one) {
+            continue;
+        }
+        match last.len() < limits::BETWEEN_SHOWN {
+            true => last.push(one),
+            false => others.push(one),
+        }
+    }
+    last.reverse();
+    (last, others.len())
+}

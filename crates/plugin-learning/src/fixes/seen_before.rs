@@ -1,0 +1,112 @@
+//! Failures at the hooks: a run that ended is recorded, and a failure that was seen before brings its fix.
+
+use agents::shell;
+use contract::{Candidate, Moment, Occasion, OpError, Slot};
+use model::hook::{Happening, ToolUse};
+use model::{limits, run, time};
+use place::Captured;
+use serde_json::Value;
+use store::failures::{self, EndedRun, RunKind};
+use store::{Tx, observations, receipts, sessions};
+
+use super::account::{self, KnownFailure};
+
+/// The kind and the result of a test run or a build that ended; none for other tools, for one that was interrupted or
+/// continues in the background, and for an unknown result.
+fn ended(tool: &ToolUse) -> Option<(RunKind<'_>, bool)> {
+    let metadata = &*tool.metadata;
+    let has_passed = match metadata["run"]["result"].as_str()? {
+        "passed" => true,
+        "failed" => false,
+        _ => return None,
+    };
+    if is_open(metadata) {
+        return None;
+    }
+    let subcommand = metadata["subcommand"].as_str().unwrap_or_default();
+    Some((RunKind { program: metadata["program"].as_str()?, subcommand }, has_passed))
+}
+
+/// Whether a tool was interrupted or continues in the background, by its metadata.
+pub(super) fn is_open(metadata: &Value) -> bool {
+    ["is_interrupt", "background"].iter().any(|name| metadata[*name] == true)
+}
+
+/// Records a run that ended, and whether a fix that the session got was used.
+pub(crate) fn observe(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
+    let Happening::ToolUsed(tool) = &seen.event.what else { return Ok(()) };
+    let Some((kind, has_passed)) = ended(tool) else { return Ok(()) };
+    let at = seen.event.at;
+    let ended = EndedRun { kind, session: seen.session.id, project: seen.session.project, at };
+    if !has_passed {
+        return failures::failed(tx, &ended, &run::fingerprint(&tool.metadata));
+    }
+    let line = tool.command.as_ref().unwrap_or(&tool.content);
+    failures::passed(tx, &ended, line)?;
+    // The stamp is the record of the run that the session was shown as the fix.
+    for (path, fix) in receipts::unused(tx, seen.session.id, failures::SCHEME)? {
+        let fix = observations::one(tx, fix)?;
+        if fix.is_some_and(|fix| shell::runs_line(&fix.content, line)) {
+            receipts::mark_used(tx, seen.session.id, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a fix may be shown at this occasion.
+pub(crate) fn may_have_candidates(occasion: &Occasion<'_>) -> bool {
+    matches!(failed_run(occasion), Some((_, false)))
+}
+
+fn failed_run<'t>(occasion: &Occasion<'t>) -> Option<(RunKind<'t>, bool)> {
+    match *occasion {
+        Occasion::AfterTool { tool, failed: true } => ended(tool),
+        _ => None,
+    }
+}
+
+/// The fix of the failure that just happened, if it was seen and fixed before.
+pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
+    let Occasion::AfterTool { tool, .. } = moment.occasion else { return Ok(Vec::new()) };
+    let (Some((kind, false)), Some(session)) = (failed_run(&moment.occasion), moment.session)
+    else {
+        return Ok(Vec::new());
+    };
+    let lines = run::fingerprint(&tool.metadata);
+    let root = moment.place.facts.root.as_deref();
+    let found = moment.store.read(|rx| {
+        let Some(project) = sessions::project_of(rx, session)? else { return Ok(None) };
+        let alike = failures::find(rx, Some(&[project]), Some(kind), &lines)?;
+        match alike.into_iter().find(|failure| failure.fix.is_some()) {
+            Some(failure) => KnownFailure::read(rx, &failure, root),
+            None => Ok(None),
+        }
+    })?;
+    let line = tool.command.as_ref().unwrap_or(&tool.content);
+    Ok(found.and_then(|known| candidate(&known, line, moment.now)).into_iter().collect())
+}
+
+fn candidate(known: &KnownFailure, line: &str, now: i64) -> Option<Candidate> {
+    let fix = known.fix.as_ref()?;
+    let between = fix.in_between();
+    let is_same_line = fix.same_command || account::normal(line) == account::normal(&fix.command);
+    let ago = time::age(fix.at.saturating_mul(1_000), now);
+    let seen = text::counted(known.seen, "time");
+    let said = match (is_same_line, between.is_empty()) {
+        // The command alone was not the fix, and nothing else is known.
+        (true, true) => return None,
+        (true, false) => format!("Seen {seen}. Before it passed ({ago}): {between}"),
+        (false, true) => format!("Seen {seen}. Then `{}` passed ({ago})", fix.command),
+        (false, false) => {
+            format!("Seen {seen}. Then `{}` passed ({ago}); in between: {between}", fix.command)
+        }
+    };
+    Some(Candidate {
+        path: known.path.clone(),
+        stamp: fix.id,
+        score: 0.9,
+        reasons: vec![format!("this failure was seen {seen} and fixed")],
+        cells: vec![text::one_line(&said, limits::FIX_CHARS_MAX)],
+        ..Candidate::new(Slot::SeenBefore)
+    })
+}

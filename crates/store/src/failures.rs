@@ -1,0 +1,306 @@
+//! Failures of tests and builds, and the runs that fixed them.
+//!
+//! A failure is derived from the observation of a failed run and has its id. It has no text of its own: the command,
+//! the error and the work before the fix are read from the observations, so a purge of those leaves nothing behind.
+
+use model::observation::Observation;
+use model::{OpError, limits, run};
+use rusqlite::{OptionalExtension, Row, params};
+use text::fingerprint::Fingerprint;
+
+use crate::aggregate::{Aggregate, json_ids};
+use crate::cells::Cells as _;
+use crate::observations::{self, Added};
+use crate::table_info::{Reference, TableInfo, TableRole};
+use crate::tx::{Rx, Tx};
+use crate::{hash, receipts};
+
+/// The scheme of the receipts of a failure's fix.
+pub const SCHEME: &str = "fix";
+
+/// The row of the registry.
+pub(crate) struct Failures;
+
+impl Aggregate for Failures {
+    fn name(&self) -> &'static str {
+        "failures"
+    }
+
+    fn schema(&self) -> &'static str {
+        include_str!("schema/failures.sql")
+    }
+
+    fn tables(&self) -> &'static [TableInfo] {
+        const TABLES: &[TableInfo] = &[
+            TableInfo {
+                name: "failures",
+                references: &[
+                    Reference::needed("project", "projects"),
+                    Reference::needed("session", "sessions"),
+                ],
+                links: &[("id", "observations"), ("fixed_by", "observations")],
+                at: Some("at"),
+                times: &["at"],
+                ..TableInfo::PLAIN
+            },
+            TableInfo {
+                name: "failure_lines",
+                role: TableRole::Derived,
+                links: &[("failure", "failures")],
+                ..TableInfo::PLAIN
+            },
+        ];
+        TABLES
+    }
+
+    /// A repair may have deleted the observation of a failure, or of its fix.
+    fn after_sweep(&self, tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
+        const LOST: &str = "SELECT id FROM failures f \
+             WHERE NOT EXISTS (SELECT 1 FROM observations o WHERE o.id = f.id) \
+             UNION SELECT fixed_by FROM failures f WHERE fixed_by IS NOT NULL \
+             AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.id = f.fixed_by)";
+        let lost: Vec<i64> =
+            tx.sql(|db| db.prepare(LOST)?.query_map([], |row| row.cell(0))?.collect())?;
+        lost.into_iter().try_for_each(|id| forget(tx, id))
+    }
+}
+
+/// A program with its sub-command, in a project: a later run of the same kind fixes a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunKind<'a> {
+    pub program: &'a str,
+    /// Empty if the program has none.
+    pub subcommand: &'a str,
+}
+
+impl RunKind<'_> {
+    fn hash(self) -> i64 {
+        hash::of(&[self.program, self.subcommand])
+    }
+}
+
+/// A run that ended, in the session that the observation of it was just added to.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedRun<'a> {
+    pub kind: RunKind<'a>,
+    pub session: i64,
+    pub project: i64,
+    /// Milliseconds since 1970, UTC.
+    pub at: i64,
+}
+
+pub(crate) const WITH_LINE: &str = "SELECT f.id, f.run, f.lines FROM failure_lines l \
+     JOIN failures f ON f.id = l.failure WHERE l.line = ?1 ORDER BY l.failure DESC LIMIT ?2";
+pub(crate) const OCCURRENCES: &str = "SELECT id, at, seen, fixed_by FROM failures WHERE alike = ?1 \
+     AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2))) \
+     ORDER BY at DESC, id DESC LIMIT ?3";
+pub(crate) const OPEN: &str = "SELECT f.id, o.content FROM failures f JOIN observations o ON o.id = f.id \
+     WHERE f.project = ?1 AND f.run = ?2 AND f.fixed_by IS NULL AND f.at <= ?3 \
+     ORDER BY f.id DESC LIMIT ?4";
+pub(crate) const REOPEN: &str = "UPDATE failures SET fixed_by = NULL WHERE fixed_by = ?1";
+
+/// Records that a run failed. The observation is the one that this write added last; without one nothing is recorded.
+pub fn failed(tx: &Tx<'_>, ended: &EndedRun<'_>, lines: &Fingerprint) -> Result<(), OpError> {
+    const ADD: &str = "INSERT OR IGNORE INTO failures (id, alike, project, session, run, at, lines) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    const AGAIN: &str = "UPDATE failures SET seen = seen + 1 WHERE id = ?1";
+    let Some(added) = observations::last_added(tx, ended.session) else { return Ok(()) };
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if let Added::Folded(id) = added {
+        return tx.sql(|db| db.prepare_cached(AGAIN)?.execute([id]).map(drop));
+    }
+    let id = added.id();
+    let alike = alike(tx, Some(ended.kind), lines)?.first().copied();
+    let EndedRun { kind, session, project, at } = *ended;
+    let given = params![id, alike.unwrap_or(id), project, session, kind.hash(), at, to_blob(lines)];
+    tx.sql(|db| db.prepare_cached(ADD)?.execute(given))?;
+    match alike {
+        Some(_) => Ok(()),
+        None => add_lines(tx, id, lines),
+    }
+}
+
+/// Records that a run passed: it fixes the earlier failures of its kind in its project, except those of other tests.
+/// `line` is its command.
+pub fn passed(tx: &Tx<'_>, ended: &EndedRun<'_>, line: &str) -> Result<(), OpError> {
+    const FIX: &str = "UPDATE failures SET fixed_by = ?2 WHERE id = ?1";
+    let Some(added) = observations::last_added(tx, ended.session) else { return Ok(()) };
+    let given = params![ended.project, ended.kind.hash(), ended.at, limits::OPEN_FAILURES_MAX];
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.text(1)?.into_owned()));
+    let open: Vec<(i64, String)> =
+        tx.sql(|db| db.prepare_cached(OPEN)?.query_map(given, read)?.collect())?;
+    let RunKind { program, subcommand } = ended.kind;
+    for (id, failed) in open {
+        if !run::is_apart(program, subcommand, &failed, line) {
+            tx.sql(|db| db.prepare_cached(FIX)?.execute([id, added.id()]))?;
+        }
+    }
+    Ok(())
+}
+
+/// A failure with all its occurrences in some projects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The first failure with this fingerprint.
+    pub id: i64,
+    /// How often it was seen.
+    pub seen: u64,
+    /// Milliseconds since 1970, UTC.
+    pub first_at: i64,
+    pub last_at: i64,
+    /// The observation of the last occurrence.
+    pub last: i64,
+    /// The observations of the last occurrence that was fixed, and of the run that fixed it.
+    pub fix: Option<(i64, i64)>,
+}
+
+/// The first failure of each fingerprint that is the same as this one, of this kind of run or of any.
+fn alike(rx: &Rx<'_>, kind: Option<RunKind<'_>>, lines: &Fingerprint) -> Result<Vec<i64>, OpError> {
+    let kind = kind.map(RunKind::hash);
+    let mut found = Vec::new();
+    for probe in lines.probes() {
+        let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
+        let given = params![probe, limits::ALIKE_FAILURES_MAX];
+        let rows: Vec<(i64, i64, Vec<u8>)> =
+            rx.sql(|db| db.prepare_cached(WITH_LINE)?.query_map(given, read)?.collect())?;
+        for (id, run, blob) in rows {
+            let is_kind = kind.is_none_or(|kind| kind == run);
+            if is_kind && !found.contains(&id) && from_blob(&blob).is_same(lines) {
+                found.push(id);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The failures that are the same as this one in these projects, or in all, the newest first. Without a kind of run,
+/// those of any kind.
+pub fn find(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    kind: Option<RunKind<'_>>,
+    lines: &Fingerprint,
+) -> Result<Vec<Failure>, OpError> {
+    let mut found = Vec::new();
+    for id in alike(rx, kind, lines)? {
+        found.extend(get(rx, id, projects)?);
+    }
+    found.sort_by_key(|failure| std::cmp::Reverse((failure.last_at, failure.id)));
+    Ok(found)
+}
+
+/// The failure with this id in these projects, or in all.
+pub fn get(rx: &Rx<'_>, id: i64, projects: Option<&[i64]>) -> Result<Option<Failure>, OpError> {
+    let projects = projects.map(|ids| json_ids(ids.iter().copied()));
+    let given = params![id, projects, limits::OCCURRENCES_MAX];
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?, row.cell(3)?));
+    let rows: Vec<(i64, i64, u64, Option<i64>)> =
+        rx.sql(|db| db.prepare_cached(OCCURRENCES)?.query_map(given, read)?.collect())?;
+    let (Some(last), Some(first)) = (rows.first(), rows.last()) else { return Ok(None) };
+    Ok(Some(Failure {
+        id,
+        seen: rows.iter().map(|(_, _, seen, _)| seen).sum(),
+        first_at: first.1,
+        last_at: last.1,
+        last: last.0,
+        fix: rows.iter().find_map(|(id, _, _, fixed_by)| Some((*id, (*fixed_by)?))),
+    }))
+}
+
+/// The failures of these projects, or of all, most often seen first.
+pub fn list(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec<Failure>, OpError> {
+    const MOST_SEEN: &str = "SELECT alike FROM failures \
+         WHERE ?1 IS NULL OR project IN (SELECT value FROM json_each(?1)) \
+         GROUP BY alike ORDER BY sum(seen) DESC, max(at) DESC, alike DESC LIMIT ?2";
+    let given = params![projects.map(|ids| json_ids(ids.iter().copied())), limit];
+    let ids: Vec<i64> =
+        rx.sql(|db| db.prepare_cached(MOST_SEEN)?.query_map(given, |row| row.cell(0))?.collect())?;
+    ids.into_iter().filter_map(|id| get(rx, id, projects).transpose()).collect()
+}
+
+/// The work between a failure and its fix, in order of time: the observations of the session in which it was fixed,
+/// and of the one in which it failed if that is another.
+pub fn between(rx: &Rx<'_>, failed: i64, fixed: i64) -> Result<Vec<Observation>, OpError> {
+    const SESSION: &str = "SELECT session, at FROM observations WHERE id = ?1";
+    let place = |id: i64| {
+        let read = |row: &Row<'_>| Ok((row.cell::<i64>(0)?, row.cell::<i64>(1)?));
+        rx.sql(|db| db.prepare_cached(SESSION)?.query_row([id], read).optional())
+    };
+    let (Some(from), Some(to)) = (place(failed)?, place(fixed)?) else { return Ok(Vec::new()) };
+    let span = ((from.1, failed), (to.1, fixed));
+    let mut found = observations::between(rx, to.0, span, limits::BETWEEN_MAX)?;
+    if from.0 != to.0 {
+        found.extend(observations::between(rx, from.0, span, limits::BETWEEN_MAX)?);
+        found.sort_by_key(|seen| (seen.at_ms, seen.id));
+    }
+    Ok(found)
+}
+
+/// Forgets a run whose observation is deleted. A failure that it fixed is open again.
+pub(crate) fn forget(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM failures WHERE id = ?1 RETURNING alike, lines";
+    tx.sql(|db| db.prepare_cached(REOPEN)?.execute([id]))?;
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    let gone: Vec<(i64, Vec<u8>)> =
+        tx.sql(|db| db.prepare_cached(FORGET)?.query_map([id], read)?.collect())?;
+    for (alike, lines) in gone.into_iter().filter(|(alike, _)| *alike == id) {
+        hand_over(tx, alike, &from_blob(&lines))?;
+        receipts::forget(tx, SCHEME, std::iter::once(id))?;
+    }
+    Ok(())
+}
+
+/// The first failure of a fingerprint is gone: the next one takes its place.
+fn hand_over(tx: &Tx<'_>, gone: i64, lines: &Fingerprint) -> Result<(), OpError> {
+    const UNLINE: &str = "DELETE FROM failure_lines WHERE line = ?1 AND failure = ?2";
+    const NEXT: &str = "SELECT id, lines FROM failures WHERE alike = ?1 ORDER BY id LIMIT 1";
+    const ADOPT: &str = "UPDATE failures SET alike = ?2 WHERE alike = ?1";
+    for line in lines.hashes() {
+        tx.sql(|db| db.prepare_cached(UNLINE)?.execute(params![line, gone]))?;
+    }
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    let next: Option<(i64, Vec<u8>)> =
+        tx.sql(|db| db.prepare_cached(NEXT)?.query_row([gone], read).optional())?;
+    let Some((next, lines)) = next else { return Ok(()) };
+    tx.sql(|db| db.prepare_cached(ADOPT)?.execute([gone, next]))?;
+    add_lines(tx, next, &from_blob(&lines))
+}
+
+fn add_lines(tx: &Tx<'_>, failure: i64, lines: &Fingerprint) -> Result<(), OpError> {
+    const ADD: &str = "INSERT OR IGNORE INTO failure_lines (line, failure) VALUES (?1, ?2)";
+    tx.sql(|db| {
+        let mut add = db.prepare_cached(ADD)?;
+        lines.hashes().iter().try_for_each(|line| add.execute(params![line, failure]).map(drop))
+    })
+}
+
+/// Rebuilds the lines by which failures are found, if the file has failures and no lines: a salvaged file has only
+/// the failures.
+pub fn rebuild_lines(tx: &Tx<'_>) -> Result<(), OpError> {
+    const IS_NEEDED: &str = "SELECT EXISTS (SELECT 1 FROM failures) \
+         AND NOT EXISTS (SELECT 1 FROM failure_lines)";
+    const FIRST: &str = "SELECT id, lines FROM failures WHERE alike = id";
+    // The first failure of a fingerprint may have been lost.
+    const ORPHANED: &str = "UPDATE failures SET alike = id \
+         WHERE NOT EXISTS (SELECT 1 FROM failures first WHERE first.id = failures.alike)";
+    if !tx.sql(|db| db.query_row(IS_NEEDED, [], |row| row.cell(0)))? {
+        return Ok(());
+    }
+    tx.sql(|db| db.execute(ORPHANED, []))?;
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    let first: Vec<(i64, Vec<u8>)> =
+        tx.sql(|db| db.prepare(FIRST)?.query_map([], read)?.collect())?;
+    first.into_iter().try_for_each(|(id, lines)| add_lines(tx, id, &from_blob(&lines)))
+}
+
+/// Four bytes for each line.
+fn to_blob(lines: &Fingerprint) -> Vec<u8> {
+    lines.hashes().iter().flat_map(|line| line.to_le_bytes()).collect()
+}
+
+fn from_blob(blob: &[u8]) -> Fingerprint {
+    let (lines, _) = blob.as_chunks::<4>();
+    Fingerprint::from_hashes(lines.iter().map(|line| u32::from_le_bytes(*line)))
+}
