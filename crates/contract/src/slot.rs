@@ -129,13 +129,6 @@ impl Slot {
     }
 
     pub fn info(self) -> SlotInfo {
-        let bullets = |title, floor, rows_max| SlotInfo {
-            title,
-            form: Form::Bullets,
-            floor,
-            rows_max,
-            rows_recovery_max: rows_max,
-        };
         let table = |title, floor, rows_max, rows_recovery_max| {
             let form = Form::Table(RECORD_HEADINGS);
             SlotInfo { title, form, floor, rows_max, rows_recovery_max }
@@ -203,6 +196,10 @@ impl Slot {
             Slot::Found => bullets("Found", 1, usize::MAX),
         }
     }
+}
+
+fn bullets(title: &'static str, floor: usize, rows_max: usize) -> SlotInfo {
+    SlotInfo { title, form: Form::Bullets, floor, rows_max, rows_recovery_max: rows_max }
 }
 
 #[cfg(test)]

@@ -305,6 +305,15 @@ impl Op for Search {
 }
 
 impl OrderBy {
+    /// The order in which the store finds hits.
+    fn in_store(self) -> Order {
+        match self {
+            OrderBy::Recent => Order::Newest,
+            OrderBy::Best | OrderBy::Relevance => Order::Best,
+            OrderBy::Blended => Order::BestAndNewest,
+        }
+    }
+
     /// The score of a hit in this order.
     fn score(self, relevance: f64, best: f64, hit: &Hit, now: i64) -> Score {
         let score = if self == OrderBy::Best { rank::best } else { rank::blended };
@@ -426,11 +435,7 @@ impl SearchParams {
         // One more than is shown tells whether there is more.
         let wanted = self.offset.get().saturating_add(self.limit()).saturating_add(1);
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
-        let order = match self.order_by {
-            OrderBy::Recent => Order::Newest,
-            OrderBy::Best | OrderBy::Relevance => Order::Best,
-            OrderBy::Blended => Order::BestAndNewest,
-        };
+        let order = self.order_by.in_store();
         let spread =
             self.per_session(query).map(|per_session| Spread { per_session, count: self.limit() });
         let wanted = search::Wanted { order, limit: wanted, spread };

@@ -32,7 +32,7 @@ static RETENTION: LazyLock<Option<WordHash>> =
     LazyLock::new(|| Stems::default().telling("retention"));
 /// Verbs of a sentence about the retention of something.
 const KEEPING: &[&str] = &["keep", "keeps", "kept", "retain", "retains", "retained"];
-/// What is deleted after some time is kept until then.
+/// Verbs of a sentence about deletion, which also says how long something is kept.
 const DELETING: &[&str] = &["deleted", "removed", "purged", "erased"];
 /// Verbs behind the one who wants something: "legal says backups must be …".
 const REPORTING: &[&str] = &["says", "said", "insists", "demands", "wants", "asks"];

@@ -116,7 +116,7 @@ fn nothing_is_declared_or_given_back_in_a_paused_or_an_excluded_project() {
 #[test]
 fn a_full_disk_refuses_a_set_and_keeps_the_earlier_ones() {
     let mut home = home();
-    home.set("REKINDLE_STORE_MAX_PAGES", "80");
+    home.set("REKINDLE_STORE_MAX_PAGES", "140");
     let mut daemon = home.daemon();
     let mut socket = home.socket();
     let session = |number: usize| {

@@ -52,7 +52,7 @@ fn all_there(home: &Home, count: usize) {
 #[test]
 fn a_full_disk_refuses_writes_keeps_what_was_acknowledged_and_spools_events() {
     let mut home = home();
-    home.set("REKINDLE_STORE_MAX_PAGES", "80");
+    home.set("REKINDLE_STORE_MAX_PAGES", "140");
     let mut daemon = home.daemon();
     let (count, error) = fill(&home);
     assert!(count > 0);
@@ -105,7 +105,7 @@ impl Drop for Limited {
 #[test]
 fn a_file_size_limit_refuses_writes_and_does_not_end_the_daemon() {
     let home = home();
-    let daemon = Limited::start(&home, 800);
+    let daemon = Limited::start(&home, 1_600);
     let (count, error) = fill(&home);
     assert!(count > 0);
     assert_eq!(error["code"], 50301, "{error}");

@@ -176,11 +176,14 @@ fn of_ten_starts_and_ten_resolutions_at_once_one_succeeds() {
 }
 
 /// Bad parameters of a tool, with the type of the error and words of its message.
-fn bad_calls() -> Vec<(&'static str, Value, &'static str, &'static str)> {
+type BadCall = (&'static str, Value, &'static str, &'static str);
+
+fn bad_calls() -> Vec<BadCall> {
+    [bad_starts(), bad_updates(), bad_resolutions(), bad_reads()].concat()
+}
+
+fn bad_starts() -> Vec<BadCall> {
     let long = "x".repeat(1_001);
-    let longer = "ä".repeat(2_001);
-    let falsified = json!({ "status": "falsified", "result": "no", "session_id": SESSION });
-    let cause = json!({ "category": "bad-luck", "description": "no" });
     let start = |more: &Value| with(new(SESSION), more);
     vec![
         ("start_ghap", start(&json!({ "domain": "cooking" })), "validation_error", "`debugging`"),
@@ -203,6 +206,12 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             "action",
         ),
         ("start_ghap", json!([1]), "validation_error", "not an object"),
+    ]
+}
+
+fn bad_updates() -> Vec<BadCall> {
+    let longer = "ä".repeat(2_001);
+    vec![
         ("update_ghap", json!({ "session_id": SESSION }), "validation_error", "no field"),
         (
             "update_ghap",
@@ -217,6 +226,13 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             "2001 characters, more than 2000",
         ),
         ("update_ghap", json!({ "note": "x", "session_id": "s-9" }), "not_found", "no active ghap"),
+    ]
+}
+
+fn bad_resolutions() -> Vec<BadCall> {
+    let falsified = json!({ "status": "falsified", "result": "no", "session_id": SESSION });
+    let cause = json!({ "category": "bad-luck", "description": "no" });
+    vec![
         (
             "resolve_ghap",
             json!({ "status": "hypothesis", "result": "x" }),
@@ -232,7 +248,7 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str, &'static str)> {
         ),
         (
             "resolve_ghap",
-            with(falsified.clone(), &json!({ "root_cause": cause })),
+            with(falsified, &json!({ "root_cause": cause })),
             "validation_error",
             "`wrong-scope`",
         ),
@@ -252,6 +268,11 @@ fn bad_calls() -> Vec<(&'static str, Value, &'static str, &'static str)> {
             "lesson",
         ),
         ("resolve_ghap", confirmed("s-9"), "not_found", "no active ghap"),
+    ]
+}
+
+fn bad_reads() -> Vec<BadCall> {
+    vec![
         ("delete_ghap", json!({ "ghap_id": "7" }), "validation_error", "ghap_id"),
         (
             "delete_ghap",

@@ -1,5 +1,7 @@
 //! Ghaps and the hooks: runs as evidence, reminders, orphans, and the switch.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 use testkit::Home;
 
@@ -36,10 +38,11 @@ fn ran(home: &Home, at: (&str, &str), command: &str, output: &str) {
 }
 
 fn ran_with(home: &Home, at: (&str, &str), command: &str, response: &Value) {
-    let count = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let more = json!({
         "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response,
-        "tool_use_id": format!("use-{}", count.as_nanos()),
+        "tool_use_id": format!("use-{count}"),
     });
     event(home, "PostToolUse", at, &more);
 }
@@ -86,6 +89,10 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
     starts(&home, SESSION, "startup");
     starts(&home, "s-2", "startup");
     let own = (SESSION, "web");
+    let in_background = || {
+        let response = json!({ "stdout": "", "stderr": "", "backgroundTaskId": "b1" });
+        ran_with(&home, own, "cargo test", &response);
+    };
     let cases: [(&str, &dyn Fn(), &str, &str); 11] = [
         ("no run", &|| {}, "confirmed", "silver"),
         ("passed", &|| ran(&home, own, "cargo test", GREEN), "confirmed", "gold"),
@@ -127,19 +134,7 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
             "confirmed",
             "silver",
         ),
-        (
-            "in the background",
-            &|| {
-                ran_with(
-                    &home,
-                    own,
-                    "cargo test",
-                    &json!({ "stdout": "", "stderr": "", "backgroundTaskId": "b1" }),
-                )
-            },
-            "confirmed",
-            "silver",
-        ),
+        ("in the background", &in_background, "confirmed", "silver"),
         (
             "before the last change",
             &|| {
@@ -156,6 +151,15 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
         happens();
         assert_eq!(resolve(&home, status), tier, "{what}");
     }
+}
+
+/// @ghap_evidence
+#[test]
+fn a_note_keeps_the_evidence_and_a_short_prediction_earns_bronze() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    let own = (SESSION, "web");
     start(&home, SESSION);
     ran(&home, own, "cargo test", GREEN);
     let note = json!({ "note": "Green", "strategy": "ask-user", "session_id": SESSION });

@@ -114,7 +114,7 @@ impl Op for GetGhap {
     const INFO: OpInfo = OpInfo {
         name: "get_ghap",
         summary: "Show a ghap with its history, notes, evidence and resolution",
-        doc: "",
+        doc: "`ghap_id` is an id as `list_ghap_entries` lists it, or `active`.",
         toolset: TOOLSET,
         typed_errors: true,
         cli: CliShape {

@@ -184,7 +184,7 @@ impl Op for ResetToolCount {
     const INFO: OpInfo = OpInfo {
         name: "reset_tool_count",
         summary: "Set the counter of tool calls to 0",
-        doc: "",
+        doc: "The next reminder comes ten tool calls later.",
         access: Access::Write { destructive: false, idempotent: true },
         examples: &[Example {
             title: "After a reminder",

@@ -24,7 +24,7 @@ impl Op for Ping {
     const INFO: OpInfo = OpInfo {
         name: "ping",
         summary: "Check that the server answers",
-        doc: "",
+        doc: "It also returns the version.",
         toolset: TOOLSET,
         typed_errors: true,
         examples: &[Example { title: "Is it there?", before: &[], params: "{}" }],

@@ -1,5 +1,5 @@
 //! The order of the hits of a single word, a path or a name. All of them contain it, so that the match says little: a short
-//! text matches best, such as that of a read. What a record tells counts more.
+//! text matches best, such as that of a read. The kind of a record counts more.
 
 use model::{OpError, limits};
 use store::Rx;

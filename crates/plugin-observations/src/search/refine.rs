@@ -33,7 +33,7 @@ impl Folds {
         self.0.get(&id).copied().unwrap_or(id)
     }
 
-    /// Makes the hits that two records stand for one, for which the second is shown. Returns the number of its records.
+    /// Merges the hits of two records into one, which shows the second record. Returns the number of its records.
     fn join(&mut self, other: i64, shown: i64) -> usize {
         self.0.extend([(other, shown), (shown, shown)]);
         let of_other = self.0.values_mut().filter(|of| **of == other);

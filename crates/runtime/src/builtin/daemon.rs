@@ -29,8 +29,8 @@ pub(super) struct StatusOutput {
     last_event: Option<LastEvent>,
     /// Events in the spool.
     spooled: usize,
-    /// What plugins report, by title, for example `learning`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    /// Lines of plugins by title, for example `learning`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     plugins: BTreeMap<String, String>,
     /// Repairs of the store.
     notices: Vec<String>,

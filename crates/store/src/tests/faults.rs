@@ -15,7 +15,7 @@ use crate::{Options, Store, StoreError, Write, Written, connection, files, hints
 fn a_full_disk_is_unavailable_and_what_was_acknowledged_stays() {
     let home = Home::new();
     let mut options = home.options();
-    options.page_count_max = Some(90);
+    options.page_count_max = Some(150);
     let opening = home.open_with(options).unwrap();
     let mut acknowledged = Vec::new();
     let refused = (0..1000).find_map(|i| match opening.set(&format!("k{i:04}"), &long(i)) {

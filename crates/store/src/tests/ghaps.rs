@@ -150,12 +150,12 @@ fn an_orphan_is_of_an_ended_or_a_deleted_session_or_of_a_quiet_one_while_another
     assert!(orphans(NOW).is_empty(), "its session is active");
     assert!(orphans(NOW + 10).is_empty(), "no other session is active");
     let other = desk.session("s-2", "app", 50).id;
-    assert_eq!(orphans(NOW + 10), [name.clone()]);
+    assert_eq!(orphans(NOW + 10), std::slice::from_ref(&name));
     let own = desk.session.id;
     let of_own = desk.read(|rx| ghaps::orphans(rx, project, Some(own), NOW + 10));
     assert!(of_own.is_empty(), "a session is not told of its own");
     desk.write(move |tx| sessions::end(tx, own, NOW + 60));
-    assert_eq!(orphans(NOW), [name.clone()]);
+    assert_eq!(orphans(NOW), std::slice::from_ref(&name));
     desk.write(move |tx| purge::session(tx, own, false));
     assert_eq!(desk.read(|rx| sessions::by_id(rx, own)), None);
     assert_eq!(orphans(NOW), [name], "it outlives its session");

@@ -55,7 +55,7 @@ fn a_word_or_a_name_finds_what_was_done_before_what_was_only_read() {
             .collect();
         let is_read = |kind: &&str| matches!(*kind, "file_read" | "command");
         let reads = kinds.iter().filter(|kind| is_read(kind)).count();
-        let first_read = kinds.iter().position(|kind| is_read(&kind)).unwrap();
+        let first_read = kinds.iter().position(is_read).unwrap();
         assert_eq!(kinds.len(), first_read + reads, "{query}: {kinds:?}");
         assert!(first_read > 0, "{query}: {kinds:?}");
     }
