@@ -153,7 +153,7 @@ pub(crate) fn forget_path(tx: &Tx<'_>, path: &str) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([path]).map(drop))
 }
 
-/// The entries of a scheme that a session got and has not used, with the stamp of what it got.
+/// The entries of a scheme that were shown in a session and not used there, with their stamps.
 pub fn unused(rx: &Rx<'_>, session: i64, scheme: &str) -> Result<Vec<(String, i64)>, OpError> {
     const UNUSED: &str = "SELECT DISTINCT path, stamp FROM receipts \
          WHERE session = ?1 AND path >= ?2 AND path < ?3 AND used = 0";

@@ -1,4 +1,4 @@
-//! Texts about a question or a prompt, out of what was learned.
+//! `recall`, `premortem` and the learned items at a prompt.
 
 use serde_json::{Value, json};
 use testkit::Home;
