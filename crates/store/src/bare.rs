@@ -71,7 +71,7 @@ impl Bare {
         })
     }
 
-    /// Reads the newest record of each project and kind, and then the records with these ids.
+    /// Reads the newest record of each project and kind, as `recent_context` begins, and then the records `ids`.
     pub fn recent(&self, ids: &[i64]) -> Result<usize, OpError> {
         run(&self.db, |db| {
             for (project, kind) in &self.kinds {

@@ -44,7 +44,7 @@ impl From<StoreError> for OpError {
                 "Nothing was changed. If this is your database, `rekindle doctor --fix` copies it and writes the id again."
             }
             StoreError::Occupied { .. } => {
-                "Nothing was changed. The name belongs to the database beside it: move the file away, or name another database with --db, NMEM_DB or REKINDLE_HOME."
+                "Nothing was changed. The database needs this name for a file of its own: move the file away, or name another database with --db, NMEM_DB or REKINDLE_HOME."
             }
             StoreError::OtherName { .. } => {
                 "Use that name, or make a symbolic link to it: SQLite keeps the log of recent writes beside one name, and they would be missed under another."

@@ -129,9 +129,9 @@ pub(crate) fn remember(
     })
 }
 
-/// Folds a record into an earlier row. In a flood, the first records have rows of their own; the row
-/// that counts the rest takes the time and metadata of the last record, so that it shows the last failure.
-/// False if that row was purged or is damaged.
+/// Folds a record into an earlier row. The row of a repeated read or search keeps its own time and metadata, and counts.
+/// In a flood, the first records have rows of their own; the row that counts the rest takes the time and metadata of
+/// the last record, so that it shows the last failure. Returns false if the row was purged or is damaged.
 pub(crate) fn into(
     tx: &Tx<'_>,
     new: &NewObservation<'_>,

@@ -199,7 +199,7 @@ impl Evidence {
     pub fn is_enough(&self, project: i64, terms: TermSet, meaning: f64) -> bool {
         let name = self.named(project).map(|named| named.terms).unwrap_or_default();
         let total = self.weight(TermSet(u64::MAX).without(name));
-        // A query of nothing but the name and small words cannot be judged.
+        // A query of nothing but the name and stop words gives nothing to judge by: it is always enough.
         total == 0.0 || self.weight(terms.without(name)) / total + meaning >= self.least
     }
 }
@@ -252,7 +252,7 @@ impl Hits {
         if self.query.form != Form::AnyTerm {
             return Ok(false);
         }
-        // A query of small words only cannot be judged.
+        // A query of nothing but stop words gives nothing to judge by: every hit counts as supported.
         if hit.exact || self.evidence.weights.is_empty() {
             return Ok(true);
         }
