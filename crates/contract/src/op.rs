@@ -201,7 +201,8 @@ pub struct OpInfo {
     pub upfront: bool,
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
-    /// The short form of the result that models get over MCP; none if the user decides the form of its data.
+    /// Shortens the result that models get over MCP. `None` leaves it as it is: for results in which users choose the
+    /// names of members, such as context sets.
     pub brief: Option<Brief>,
     /// The text of an MCP result, from the parameters and the whole result; none for the structured content as JSON.
     pub text: Option<McpText>,
