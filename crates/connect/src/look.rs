@@ -108,7 +108,7 @@ fn text(
     around: &Around<'_>,
 ) -> Result<String, OpError> {
     let text = read(path, around.uid)?.text;
-    // Only tests whether the text can be edited, so any path does.
+    // The edited text is thrown away: this only tests whether the file can be edited, so any program path does.
     let ours = Ours { agent: wiring.agent, binary: SERVER, status_line: false };
     edit::wire(path, text.as_deref(), file, &ours)?;
     Ok(text.unwrap_or_default())

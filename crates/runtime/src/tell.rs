@@ -102,7 +102,7 @@ impl Runtime {
 }
 
 impl RuntimeInner {
-    /// The occasion of an event, if a plugin may have candidates for it.
+    /// The occasion of an event, if its agent accepts text at this event and a plugin may have candidates for it.
     pub(crate) fn occasion_of<'e>(&self, event: &'e HookEvent) -> Option<Occasion<'e>> {
         let occasion = occasion(event).filter(|_| agents::takes_text(event))?;
         self.plugins

@@ -48,7 +48,8 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
     loop {
         match Lock::try_take(&world.locations) {
             Ok(Some(_)) => break,
-            // The database at this path was replaced meanwhile, so only the lock counts.
+            // The lock cannot be taken, for example because the database was replaced by another file. No process
+            // holds the lock in the runtime directory, so the daemon has stopped.
             Err(error) if lock::holder(&world.locations).is_none() => {
                 world.out.note(&format!("warning: {}", error.message));
                 break;

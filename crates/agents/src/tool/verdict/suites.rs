@@ -1,4 +1,4 @@
-//! Test runners of Rust, Go, Ruby, Java, C and .NET.
+//! Test runners of Rust, Go, Ruby, Elixir, Java, C and .NET, and home-made ones.
 
 use super::lines::{TallySlot, list, number};
 use super::{Family, Reading, Tally};
