@@ -43,7 +43,7 @@ pub(crate) fn to_nearest(
     labels
 }
 
-/// One cluster of all vectors that are like the others; `None` if most of them are not.
+/// One cluster of all vectors that are like the others; `None` if the vectors are not alike on average.
 pub(crate) fn as_one_theme(matrix: &Matrix, weights: &[f64]) -> Option<Vec<Option<usize>>> {
     let all = vec![Some(0); matrix.rows()];
     let means = means(matrix, weights, &all);
@@ -80,7 +80,7 @@ fn numbered(labels: &[Option<usize>], weights: &[f64]) -> Vec<Option<usize>> {
 
 /// The mean of a cluster.
 struct Mean {
-    /// The sum of its members.
+    /// The weighted sum of its members.
     sum: Vec<f64>,
     /// Its direction, a matrix of one row.
     direction: Matrix,

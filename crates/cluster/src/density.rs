@@ -19,8 +19,8 @@ struct Edge {
     rows: (usize, usize),
 }
 
-/// The maximum spanning tree (Prim) of the similarities, where no row is more similar to another than to its own
-/// neighbourhood.
+/// The maximum spanning tree (Prim) of the similarities. The similarity of two rows counts at most as much as that of
+/// each to its nearest neighbour (mutual reachability), so that a lone row is far from all others.
 fn spanning_tree(matrix: &Matrix) -> Vec<Edge> {
     let nearest = neighbours::nearest(matrix, DENSITY_SAMPLES - 1);
     let cores: Vec<Dot> =
@@ -49,7 +49,8 @@ fn spanning_tree(matrix: &Matrix) -> Vec<Edge> {
     edges
 }
 
-/// Two groups become one at a density (one divided by the distance). Groups below the number of rows are single rows.
+/// Two groups become one at a density (one divided by the distance). Group numbers below the number of rows are single
+/// rows; group `rows + n` is the result of merge `n`.
 struct Merge {
     parts: [usize; 2],
     density: f64,
@@ -91,7 +92,7 @@ struct Branch {
     parent: usize,
     /// The density at which it separates from its parent.
     birth: f64,
-    /// How much weight stays in it for how long.
+    /// The weights of its rows, each times the range of densities over which the row stays in the branch.
     stability: f64,
 }
 

@@ -19,11 +19,13 @@ use points::Points;
 
 /// The smallest cluster, in vectors.
 pub const CLUSTER_MIN: usize = 3;
-/// Vectors, including the vector itself, whose distance is the density at a vector (as `min_samples` in scikit-learn).
+/// How many nearest vectors, the vector itself included, determine the density at a vector (`min_samples` in
+/// scikit-learn).
 const DENSITY_SAMPLES: usize = 2;
 /// The most neighbours that a vector moves towards.
 const NEIGHBOURS_MAX: usize = 12;
-/// With fewer placed vectors, or fewer than two clusters, nothing separates themes. The input may then be one theme.
+/// The least share of the vectors that clusters have to contain. With fewer, or with fewer than two clusters, nothing
+/// separates themes, and the whole input is tested for being one theme.
 const PLACED_LEAST: f64 = 0.25;
 
 /// A vector and how much it counts.

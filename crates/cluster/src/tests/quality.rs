@@ -11,7 +11,7 @@ use super::{clusters_of, count, placed};
 /// A little less than what is reached: 0.827 and 0.867. `docs/adr/0008-own-density-clustering.md` compares other methods.
 const PURITY_LEAST: f64 = 0.81;
 const PLACED_LEAST: f64 = 0.85;
-/// The theme of experiences that have none in common.
+/// The word in place of a theme for experiences without one.
 const NONE: &str = "none";
 
 /// The theme and the embedding of each experience.
