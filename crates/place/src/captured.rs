@@ -23,7 +23,7 @@ pub struct Captured<'a> {
     pub session: Seen,
     /// The top directory of the project on this machine.
     pub root: Option<String>,
-    /// Branch and working tree of a tool call, as members of its metadata; none if the event already has them.
+    /// Branch and working tree of a tool call or an answer, as members of its metadata; none for a spooled event.
     pub checkout: Option<Redacted<Value>>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Captured<'a> {
         let Some((project, session)) = named.resolve(tx, facts, exclude_projects)? else {
             return Ok(None);
         };
-        // A spooled event already has its checkout.
+        // A spooled tool call already has its checkout. That of a spooled answer is unknown.
         let checkout = match event.stood {
             Some(_) => None,
             None => checkout::of_event(places, &place, event),

@@ -7,8 +7,8 @@ use text::secrets::Redacted;
 
 use crate::places::{Place, PlaceSource};
 
-/// The checkout that a tool works in or an answer was given in; `here` is the place of the event's directory. A commit
-/// after `cd ../other` belongs to the working tree there.
+/// The checkout of the directory of a tool call or an answer; `here` is the place of that directory. Only for a commit a
+/// leading `cd` counts: after `cd ../other` it belongs to the working tree there.
 pub(crate) fn of_event(
     places: &dyn PlaceSource,
     here: &Place,

@@ -9,7 +9,8 @@ use crate::places::Places;
 /// A requested file.
 pub struct FileQuestion<'a> {
     given: &'a str,
-    /// The path relative to the caller's directory; `None` for an absolute one.
+    /// The absolute path that a relative path means in the caller's directory; `None` if the given path is absolute or
+    /// the directory is unknown.
     pub from_here: Option<String>,
     /// Other recorded paths of the file.
     pub also: Vec<String>,
@@ -32,8 +33,8 @@ impl<'a> FileQuestion<'a> {
         Ok(FileQuestion { given, from_here, also })
     }
 
-    /// The path to search in these projects: the one relative to the caller's directory if they have records of it,
-    /// else every path with this ending.
+    /// The path to search in these projects: the absolute one in the caller's directory if they have records of that
+    /// file, else the path as it was given, which matches every path with this ending.
     pub fn path(&self, rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<&str, OpError> {
         let Some(here) = self.from_here.as_deref() else { return Ok(self.given) };
         for path in self.also.iter().map(String::as_str).chain([here]) {

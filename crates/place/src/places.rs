@@ -80,8 +80,8 @@ impl Place {
         self.exclude.as_ref().is_some_and(|exclude| exclude.excludes(path))
     }
 
-    /// Why nothing, or next to nothing, about the project's files is stored, as one line. Without this line a user
-    /// would not notice, and such a settings file may come with a clone.
+    /// Why nothing, or next to nothing, about the project's files is stored, and which keys of the settings file have no
+    /// effect, as one line. Without this line a user would not notice, and such a settings file may come with a clone.
     pub fn withheld(&self) -> Option<String> {
         self.exclude.as_ref()?.report()
     }
@@ -115,7 +115,7 @@ pub struct Places {
     home: Option<PathBuf>,
     asked: Mutex<DiskCache<Arc<Place>>>,
     folders: Mutex<DiskCache<FilePlace>>,
-    /// The nearest existing directory of each file's directory.
+    /// For the directory of a file, the nearest directory that exists: itself or one above it.
     holders: Mutex<DiskCache<Arc<str>>>,
 }
 
@@ -228,8 +228,8 @@ impl Places {
         Place { facts, checkout, link, exclude, stamps }
     }
 
-    /// The recently seen projects that store nothing, or next to nothing, about their files: one line each
-    /// with the reason.
+    /// One line for each recently seen project that stores nothing, or next to nothing, about its files, or whose
+    /// settings file has keys without effect.
     pub fn withheld(&self) -> BTreeSet<String> {
         let suspect: BTreeMap<PathBuf, String> = {
             let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -391,7 +391,7 @@ fn on_its_own(root: &Path, name: Option<&str>) -> ProjectFacts {
     }
 }
 
-/// The identity of a directory, which another one at its path does not have.
+/// The identity of a directory. Another directory that is created at its path later has another identity.
 fn made(directory: &Path) -> Option<String> {
     // A link has an identity of its own: it must not borrow that of the repository it leads to.
     let found = fs::symlink_metadata(directory).ok()?;

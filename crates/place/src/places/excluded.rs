@@ -1,4 +1,4 @@
-//! Paths that a project's settings file excludes, and the report when they are all of its files.
+//! Paths that a project's settings file excludes, and the report when they are nearly all of its files.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -118,7 +118,7 @@ impl Exclude {
         (checked > 0 && kept <= kept_max).then_some(FileCount { all, checked, kept })
     }
 
-    /// The files below the settings file, without dot files and files in dot directories: the tracked ones,
+    /// The files below the directory of the settings file, without dot files and files in dot directories: the tracked ones,
     /// else those on disk.
     fn files(&self) -> Vec<String> {
         let tracked = self.repository.as_ref().and_then(|repository| {
@@ -190,7 +190,7 @@ fn hides(text: &str, glob: &Glob, path: &str) -> bool {
 
 /// Whether the globs together exclude every path of a project. Checked on a sample of paths.
 pub(super) fn hide_everything(globs: &[(String, Glob)]) -> bool {
-    // Paths that have nothing in common: each has its own first character, extension and depth.
+    // Paths with different first characters, extensions and depths.
     const ANY: [&str; 14] = [
         "q",
         "Q7.zx",

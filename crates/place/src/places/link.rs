@@ -1,6 +1,7 @@
 //! Paths through a symbolic link, and the resolved paths.
 //!
-//! A link is resolved once, with the directory of the agent. From then on its files are compared as text.
+//! A link is resolved once, with the directory of the agent. The paths of its files are then converted as text, by
+//! replacing the prefix.
 
 use std::path::{Component, Path, PathBuf};
 

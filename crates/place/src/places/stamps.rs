@@ -32,7 +32,8 @@ impl Stamp {
 }
 
 impl DiskStamps {
-    /// The directory is given as the caller names it, where a link may lead elsewhere later, and by its real path.
+    /// Stamps the directory and its repository now. The directory is given twice: by the path that the caller names,
+    /// which a link may lead elsewhere later, and by its real path.
     pub(super) fn of([given, real]: [&Path; 2], repository: Option<&git::Facts>) -> DiskStamps {
         let mut paths = vec![given.to_owned(), real.to_owned(), real.join(".git")];
         if let Some(git::Facts { root, common_dir, .. }) = repository {
