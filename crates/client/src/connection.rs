@@ -31,7 +31,7 @@ impl Connection {
         Ok(Connection { reader: BufReader::new(stream) })
     }
 
-    /// Sets the timeout of one reply.
+    /// Sets the timeout of each read and write.
     pub fn set_deadline(&self, deadline: Duration) -> io::Result<()> {
         self.reader.get_ref().set_read_timeout(Some(deadline))?;
         self.reader.get_ref().set_write_timeout(Some(deadline))
@@ -42,7 +42,7 @@ impl Connection {
         self.reader.get_mut().write_all(frame)
     }
 
-    /// The next line without its newline; the end of the stream is an error.
+    /// The next line without its newline. The end of the stream and a line over the size limit are errors.
     pub fn receive(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         let max = limits::LINE_BYTES_MAX as u64;

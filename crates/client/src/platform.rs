@@ -149,7 +149,8 @@ pub fn situation() -> Situation {
     }
 }
 
-/// The working directory as the shell shows it, with links, if it is the current one.
+/// The working directory as the shell shows it (`PWD`, which may contain links) if that is still the current one, else its
+/// real path.
 fn working_dir() -> Option<PathBuf> {
     let place = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
     let is_plain = |path: &PathBuf| {

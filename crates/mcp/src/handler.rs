@@ -61,7 +61,7 @@ impl Handler {
         Handler { runtime, tools: Arc::default(), instructions, prepared: Arc::default() }
     }
 
-    /// A handler for one request of its own.
+    /// A handler for one HTTP request, whose prepared updates no other request shares.
     pub(crate) fn for_request(&self) -> Handler {
         Handler { prepared: Arc::default(), ..self.clone() }
     }
@@ -115,7 +115,7 @@ impl ServerHandler for Handler {
             .with_instructions(&*self.instructions)
     }
 
-    /// Agrees on a revision and remembers nothing: the surface brings it with later messages. Subscriptions are declared
+    /// Agrees on a revision and remembers nothing: the surface passes it along with later messages. Subscriptions are declared
     /// only if the surface keeps them.
     async fn initialize(
         &self,

@@ -29,7 +29,7 @@ type McpHttpReply = Response<BoxBody<Bytes, Infallible>>;
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// Members of `_meta` with which a request says everything about its client by itself.
+/// Members of `_meta` that describe the client in each request. A request with one of them has the modern form.
 const MODERN_META: [&str; 3] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientCapabilities",
@@ -69,8 +69,8 @@ impl McpServer {
                 self.clone().streamed(request, from).await
             }
             Method::POST => self.post(request, from, false).await,
-            // There is no session to end, which is what the client wants to hear. The modern
-            // revision has no sessions and no such method.
+            // There is no session to end, so ending it succeeds. The modern revision has no sessions
+            // and no such method.
             Method::DELETE if !names_modern_revision(request.headers()) => {
                 reply(StatusCode::OK, JSON, "{}".to_owned())
             }
@@ -259,7 +259,7 @@ fn method_of(message: &Value) -> Option<&str> {
     message.get("method").and_then(Value::as_str)
 }
 
-/// The revision that the header names; an error if we never heard of it.
+/// The revision that the header names; an error if it is unknown. `None` without the header, and for the modern revision.
 fn revision(headers: &HeaderMap) -> Result<Option<String>, ErrorData> {
     let Some(value) = headers.get(HEADER_MCP_PROTOCOL_VERSION) else { return Ok(None) };
     let named = value.to_str().unwrap_or_default();

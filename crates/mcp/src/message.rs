@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
     pub(crate) reply: Option<String>,
     /// The revision that the message agreed upon.
     pub(crate) revision: Option<String>,
-    /// It was no JSON-RPC at all, which HTTP shows in its status.
+    /// It was not valid JSON-RPC: HTTP answers with the status 400.
     pub(crate) malformed: bool,
     /// Changes of the client's subscriptions.
     pub(crate) changes: Vec<SubscriptionChange>,
@@ -255,7 +255,7 @@ pub(crate) fn shape(message: Value) -> Shape {
     }
 }
 
-/// The reply to what is not JSON.
+/// The reply to a message that is not JSON.
 fn unparsable(error: &serde_json::Error) -> Outcome {
     let error = ErrorData::parse_error(format!("the message is not JSON: {error}"), None);
     Outcome {
