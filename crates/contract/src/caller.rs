@@ -29,8 +29,8 @@ pub const EXCLUDED_PROJECTS: ConfigKey = ConfigKey {
     doc: "Projects to exclude from capture: names, keys or root paths, separated by commas; globs are allowed.",
 };
 
-/// A caller whose project and session the runtime resolves, at most once per call. Reads of the wire type
-/// [`Caller`] go through `Deref`.
+/// A caller, and how its directory, project and session are resolved. The directory is resolved at most once per call.
+/// Reads of the wire type [`Caller`] go through `Deref`.
 pub struct KnownCaller<'a> {
     caller: &'a Caller,
     places: &'a Places,
@@ -63,7 +63,7 @@ impl<'a> KnownCaller<'a> {
         Question::new(is_here.then(|| &**self.place()), wanted)
     }
 
-    /// The file that a caller means by a path. `anywhere` means every file whose path ends so.
+    /// The file that a caller means by a path; with `anywhere`, every file whose path ends so.
     pub fn file<'f>(
         &self,
         store: &Store,

@@ -104,7 +104,7 @@ pub struct Candidate {
     pub slot: Slot,
     /// The title of its section if that depends on data; otherwise the slot has one.
     pub title: Option<String>,
-    /// From 0 to 1.
+    /// Higher ones come first in their section. Usually from 0 to 1; rows that have to lead a section have more.
     pub score: f64,
     /// Reasons for including it, for the receipt and for `--explain`.
     pub reasons: Vec<String>,

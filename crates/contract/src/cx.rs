@@ -1,6 +1,6 @@
 //! The context of a handler: the caller, the time, settings, the store, other operations, events.
 //!
-//! [`Cx`] has six members and does not grow.
+//! [`Cx`] gives access to these six things and does not grow.
 
 use std::cell::RefCell;
 use std::sync::Arc;

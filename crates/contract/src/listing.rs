@@ -12,7 +12,7 @@ pub fn age(timestamp: i64, now: i64) -> String {
     ago(timestamp.saturating_mul(1000), now.saturating_mul(1000))
 }
 
-/// Recalled text as one line that cannot pretend to be another.
+/// Recalled text as one line, so that it cannot fake further lines of the output.
 pub fn line(text: &str) -> String {
     text::one_line(text, limits::SHOWN_LINE_CHARS_MAX)
 }
@@ -33,7 +33,7 @@ pub fn limit_note(limit: Count, max: usize) -> Option<String> {
     }
 }
 
-/// Notes about a list that ends at its limit: how many items it has, and whether older ones may be missing.
+/// Notes about a list: how many items it has, whether older ones may be missing, and a limit that was changed.
 pub fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<String> {
     let is_cut = count > 0 && count == limit.within(1..=max);
     let older = if is_cut { "; --before shows older ones" } else { "" };
@@ -41,7 +41,7 @@ pub fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<Str
     counted.into_iter().chain(limit_note(limit, max)).collect()
 }
 
-/// Refuses a time that ends before it begins.
+/// Refuses a time span that ends before it begins.
 pub fn empty_time(
     after: Option<&TimeBound>,
     before: Option<&TimeBound>,

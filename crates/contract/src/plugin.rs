@@ -19,7 +19,7 @@ use crate::scheme::Scheme;
 /// How the daemon shuts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// For good: data that lives for one boot is cleared.
+    /// For good: data that lives only as long as the daemon, such as session hints, is cleared.
     Clean,
     /// Other clients are attached: the next PRIMARY takes over everything.
     HandOver,
@@ -85,7 +85,7 @@ pub trait Plugin: Send + Sync {
     }
 
     /// The rows that the agent could use now. Called after the event was committed; during a pause only for
-    /// questions.
+    /// questions and handoffs.
     fn candidates(&self, _moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         Ok(Vec::new())
     }

@@ -45,7 +45,7 @@ pub struct RestRoute {
     pub query: &'static [RestName],
     /// Members of the JSON object in the body.
     pub body: &'static [RestName],
-    /// Parameters, as JSON, that a request does not set.
+    /// Values, as JSON, of parameters that a request leaves out.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Gives the result the form of this path; none for the result as the operation has it.
     pub answer: Option<fn(Value) -> Value>,

@@ -9,11 +9,11 @@ use model::limits;
 pub enum Slot {
     /// Lines before the title of the text, which say where a resumed session was.
     Resume,
-    /// The declared context of a session, after its agent dropped it.
+    /// The context that a session declared, after its agent compacted or cleared the conversation.
     WorkingContext,
     /// The store was repaired, and records may be lost.
     Repaired,
-    /// The settings of the project withhold every path.
+    /// The settings of the project withhold all or nearly all of its paths, or have keys without effect.
     NotRecorded,
     /// The text is about several projects that share a name.
     SharedName,

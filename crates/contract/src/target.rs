@@ -15,7 +15,7 @@ use crate::cx::Cx;
 /// The place and the session of a call. Owned, so that it can be moved into the transaction.
 pub struct CallTarget {
     directory: Option<String>,
-    /// Absent if neither the call, its session nor its caller has a directory.
+    /// Absent if the call has no directory; [`CallTarget::of`] says which one it has.
     place: Option<Arc<Place>>,
     /// The session that the call or its caller names, as the store knows it.
     known: Option<Session>,
@@ -31,8 +31,9 @@ pub struct WriteTarget {
 }
 
 impl CallTarget {
-    /// The directory is the one that the call names, else the one where the session that it names began, else the
-    /// caller's. The session is the one that the call names, else the caller's.
+    /// The session is the one that the call names, else the caller's. The directory is the one that the call names. Without
+    /// one, it is the directory where a known session that the call names began, and the caller's does not count; otherwise
+    /// the caller's, else the one where the caller's session began.
     pub fn of(
         cx: &Cx<'_>,
         session_id: Option<&str>,

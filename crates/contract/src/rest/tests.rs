@@ -242,7 +242,7 @@ fn unknown_and_repeated_names_are_refused() {
         message.contains("GET /api/boxes/{id} accepts these in its query: number, width"),
         "{message}"
     );
-    // A parameter has only its name in the route, and that of the path cannot be set again.
+    // The query takes only the names that the route lists, so it cannot set the parameter of the path again.
     assert_eq!(refused("GET", "/api/boxes/1?label=x", "").0, "label");
     assert_eq!(refused("GET", "/api/boxes/1?id=2", "").0, "id");
     let (param, message) = refused("PATCH", "/api/boxes/1", r#"{"id":"2"}"#);

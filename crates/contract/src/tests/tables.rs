@@ -274,7 +274,7 @@ fn a_plugin_of_operations_alone_takes_no_part_in_anything_else() {
             store: &shop.store,
         };
         assert_eq!(Lids.candidates(&moment), Ok(Vec::new()));
-        // A plugin that does not tell from memory is asked.
+        // By default the plugin may have candidates, so it is asked for them.
         assert!(Lids.may_have_candidates(&moment.occasion, &config));
     });
 }
