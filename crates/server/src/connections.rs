@@ -120,7 +120,7 @@ pub struct ConnectionSlot {
 }
 
 impl ConnectionSlot {
-    /// Notes that the connection sent something.
+    /// Notes that data arrived on the connection.
     pub fn touch(&self) {
         self.member.last_heard.store(self.connections.stamp(), Ordering::Relaxed);
     }

@@ -124,7 +124,7 @@ impl PrimaryState {
         self.taken_port.as_ref().map(|taken| taken.note(self.face.port))
     }
 
-    /// Clients other than our own on stdin.
+    /// The number of clients other than our own on stdin: open connections, and live sessions of agents.
     pub(crate) fn others(&self) -> usize {
         self.connections.open() + self.runtime.live_sessions()
     }

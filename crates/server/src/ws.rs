@@ -293,7 +293,7 @@ impl WsSession {
     }
 }
 
-/// Sends one message; false if the peer is gone. A peer that does not read gets as long as one that does not write.
+/// Sends one message. False if the peer is gone, or did not read it within [`limits::REQUEST_RECEIVE`].
 async fn send(socket: &mut Socket, line: String) -> bool {
     matches!(timeout(limits::REQUEST_RECEIVE, socket.send(Message::text(line))).await, Ok(Ok(())))
 }

@@ -19,7 +19,8 @@ pub(crate) struct HookLine<'a> {
 impl<'a> HookLine<'a> {
     pub(crate) const METHOD: &'static str = "hook";
 
-    /// The event in this line; `None` if the line has other members, or needs a question back to the client.
+    /// The event in this line; `None` if the line has another form, is long, or has an `env_stamp`, with which the daemon may
+    /// have to request variables first.
     pub(crate) fn read(line: &'a [u8]) -> Option<HookLine<'a>> {
         // The memory of long lines is checked before they are parsed; `RpcFrame` does that.
         if line.len() > limits::JSON_BYTES_LIGHT {
