@@ -104,7 +104,7 @@ impl HookRecord {
             if name.is_some_and(bad) || (param == "event" && self.name.is_empty()) {
                 return Err(OpError::invalid(
                     param,
-                    format!("{param} is not a name of 1 to {max} plain bytes"),
+                    format!("{param} is not a name of 1 to {max} bytes without control characters"),
                 )
                 .with("max", max));
             }

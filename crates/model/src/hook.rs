@@ -187,7 +187,8 @@ impl HookEvent {
         let optional = optional.iter().filter_map(|(param, name)| Some((*param, name.as_ref()?)));
         for (param, name) in needed.into_iter().chain(optional) {
             if name.is_empty() || name.len() > max || name.chars().any(char::is_control) {
-                let message = format!("{param} is not a name of 1 to {max} plain bytes");
+                let message =
+                    format!("{param} is not a name of 1 to {max} bytes without control characters");
                 return Err(OpError::invalid(param, message).with("max", max));
             }
         }

@@ -71,7 +71,7 @@ impl Op for ExportHints {
     const INFO: OpInfo = OpInfo {
         name: "export_hints",
         summary: "Write all hints as one JSON document",
-        doc: "Nothing is left out: scopes, versions, counts and values marked as secret are in it.",
+        doc: "With scopes, versions, counts and secret values; a terminal shows secrets masked.",
         toolset: "hints",
         brief: None,
         aliases: &["nudge.export_hints", "nudge_export_hints", "nudge.export", "nudge_export"],

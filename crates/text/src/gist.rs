@@ -77,7 +77,7 @@ pub fn gist_about(text: &str, about: &str, max_chars: usize) -> String {
     line_of_words(&format!("{before}{rest}"), max_chars)
 }
 
-/// The sentences of a text without its code and without the markers of Markdown.
+/// The sentences of a text without fenced code, and without the Markdown markers at the beginning of lines.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     let lines = text.lines().map(str::trim).filter(move |line| {

@@ -172,7 +172,12 @@ fn bad_input_is_dropped_silently_with_a_log_line_that_quotes_nothing() {
     let long = "n".repeat(300);
     hook(&home, &long, &payload("zebrafish"));
     let log = hook_log(&home);
-    assert!(log.ends_with("dropped: event is not a name of 1 to 200 plain bytes\n"), "{log}");
+    assert!(
+        log.ends_with(
+            "dropped: event is not a name of 1 to 200 bytes without control characters\n"
+        ),
+        "{log}"
+    );
     assert_eq!(status(&home)["events"], 0);
     assert!(home.spooled().is_empty());
     // The user finds it with the log command.

@@ -64,5 +64,5 @@ pub const ACTIVITY_MAX: usize = 200;
 pub const ACTIVITY_GAP_MAX: i64 = 20_000;
 /// Records of one message about new activity; its count has all of them.
 pub const ACTIVITY_PUSHED_MAX: usize = 50;
-/// Time between two messages of a feed that is read from the store.
+/// Shortest time between two messages of a feed that is read from the store after commits.
 pub const FEED_PULL_INTERVAL: Duration = Duration::from_millis(250);

@@ -43,7 +43,7 @@ pub(super) fn command() -> Command {
                 .long("bin")
                 .value_name("PATH")
                 .value_parser(value_parser!(PathBuf))
-                .help("Copy the program there, and have agents start it from there"),
+                .help("Copy the program to this file or directory, and have agents start the copy"),
         )
         .arg(connecting::yes_arg("If no agent is named, connect all that are found, without asking"))
         .arg(
