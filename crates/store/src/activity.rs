@@ -24,7 +24,7 @@ pub struct ActivityQuery {
     /// None for all projects.
     pub projects: Option<Vec<i64>>,
     pub session: Option<i64>,
-    /// Without a type, the starts and ends of sessions are left out.
+    /// Without a type, records of session events (start, resume, clear, compact, fork, end) are left out.
     pub kind: Option<ObsType>,
     pub failed: Option<bool>,
     /// The name of an agent.

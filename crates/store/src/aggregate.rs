@@ -67,7 +67,7 @@ pub trait Aggregate: Sync {
         Ok(())
     }
 
-    /// Removes rows that nothing reads any more, every few minutes.
+    /// Removes rows that nothing reads any more. Runs with a group of writes, at most once a minute.
     fn prune(&self, _tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
         Ok(())
     }

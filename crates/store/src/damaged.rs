@@ -26,8 +26,9 @@ pub struct DamagedRow {
     pub table: String,
     pub id: i64,
     pub columns: Vec<String>,
-    /// Whether its cells are sound, but one of them names a row that does not exist, or its id is also that of
-    /// another record. Such a record is repaired and need not be purged.
+    /// Whether each cell has its type, so that a repair fixes the row and a record need not be purged. Its id is also
+    /// that of another record or out of range, it names a row that does not exist, or the cells of a hint contradict
+    /// each other.
     pub is_repairable: bool,
     /// Whether its table has records.
     #[serde(skip)]

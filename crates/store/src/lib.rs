@@ -4,9 +4,10 @@
 //! on the file), `pool` (readers), `connection` (the only place that opens SQLite), `files`,
 //! `recover` (damage), `backup`, then the aggregates: `calls`, `events`, [`hints`],
 //! [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`], [`observations`] (with
-//! [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`receipts`], [`pauses`], [`passages`]
-//! (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and [`retention`]
-//! remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
+//! [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`failures`], [`memories`], [`ghaps`] (with
+//! [`clusters`] and [`check_ins`]), [`values`], [`context`], [`session_details`], [`receipts`], [`pauses`], [`jobs`],
+//! [`passages`] (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and
+//! [`retention`] remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
 pub mod activity;

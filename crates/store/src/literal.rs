@@ -17,7 +17,7 @@ use crate::tx::{Rx, Tx};
 /// The records and sessions that contain the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiteralMatches {
-    /// Observations, prompts and session summaries, in order of their ids.
+    /// Records of all kinds, session summaries included, in order of their ids.
     pub records: Vec<i64>,
     /// Sessions whose name or directory contains it: all their records are in [`Self::records`].
     pub sessions: Vec<i64>,
@@ -236,8 +236,8 @@ fn count_left(
     Ok(LiteralElsewhere(counts))
 }
 
-/// Counts the rows about records that contain this text: receipts, stored answers of calls, notices, and the names of
-/// events.
+/// Counts the rows about records and sessions that contain this text, such as receipts, stored answers of calls, notices,
+/// subjects of events and the names of sessions.
 pub(crate) fn count_notes(rx: &Rx<'_>, text: &str) -> Result<usize, OpError> {
     let needle = Needle::of(text);
     let mut count = 0;
@@ -253,7 +253,8 @@ pub(crate) fn count_notes(rx: &Rx<'_>, text: &str) -> Result<usize, OpError> {
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// Deletes the rows that [`count_notes`] counts, and returns how many there were.
+/// Deletes the rows that [`count_notes`] counts, or empties the cell in rows that are still needed. Returns how many
+/// there were.
 pub(crate) fn forget_notes(tx: &Tx<'_>, text: &str) -> Result<usize, OpError> {
     let needle = Needle::of(text);
     let mut count = 0;

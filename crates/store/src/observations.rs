@@ -1,6 +1,6 @@
 //! Observations in the store: stored in order, with repeats folded, and read back as `model` types.
 //!
-//! Prompts and session summaries share the id space, so reading by id returns them too. See also `fold`
+//! All records share one sequence of ids, so reading by id also returns prompts, summaries and other records. See also `fold`
 //! (folding of repeats), `read` (rows to observations), [`crate::recent`] and [`crate::history`].
 
 mod aggregate;

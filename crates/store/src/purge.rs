@@ -68,7 +68,7 @@ pub struct Purged {
     pub summaries: usize,
     /// Projects that are deleted with all their names.
     pub projects: usize,
-    /// Receipts, stored answers, notices and names of events with the literal text.
+    /// Rows about records and sessions with the literal text, such as receipts, stored answers and notices.
     pub notes: usize,
     /// Some of the records, the newest first.
     pub samples: Vec<Observation>,

@@ -1,7 +1,7 @@
 //! Reads the stored texts again, to redact them when there are new rules: records, projects with all
 //! their names, and the directories, names, hints and context of sessions.
 //!
-//! Summaries are not read: they are rebuilt from their records. The old text leaves the file with
+//! Summaries are read with [`crate::sessions::summaries_after`]. The old text leaves the file with
 //! [`crate::passages::optimize`] and [`crate::Store::compact`].
 
 use model::OpError;

@@ -310,7 +310,8 @@ impl<'s, 'r> Search<'s, 'r> {
             matches.keep(self, &exact);
             unindexed.keep(name);
         } else {
-            // The search for an exact name was complete, even if the search for its single words was not.
+            // The words decide, so the answer is only as complete as the search for them. With an exact name it does
+            // not matter whether the search for its single words was complete.
             self.completeness.set(retrieved.max(self.completeness.get()));
         }
         // Filter.

@@ -1,6 +1,6 @@
-//! Ids that two records have, and ids out of range. Sessions, prompts and observations share one sequence, so an id
-//! names one record. After damage two tables may have a row with the same id, or a row has an id that is too large
-//! for the index: `doctor` names it, and a repair gives the record a new id.
+//! Ids that two records have, and ids out of range. All records share one sequence of ids, so an id names one record.
+//! After damage two tables may have a row with the same id, or a row has an id that is too large for the index: `doctor`
+//! names it, and a repair gives the record a new id.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(crate) struct SharedId {
     pub(crate) keeper: &'static str,
 }
 
-/// All records that share their id, each once. The smaller table is read, and its ids are looked up in the larger one.
+/// All records that share their id, each once. The table that keeps its ids is read, and they are looked up in the other.
 /// Indices may differ from a damaged row, so they are not used.
 pub(crate) fn find(db: &Connection, registry: &Registry) -> rusqlite::Result<Vec<SharedId>> {
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());

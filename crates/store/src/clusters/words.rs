@@ -64,7 +64,7 @@ pub(super) fn distinctive<T>(
     groups.iter().map(of_group).collect()
 }
 
-/// The words of a text in lower case, without stop words, numbers and single letters.
+/// The words of a text in lower case, without stop words, numbers and words of one or two letters.
 fn content_words(text: &str) -> BTreeSet<String> {
     let words = text::words::words(text).map(|(_, word)| text::words::fold(word));
     let is_telling = |word: &String| {

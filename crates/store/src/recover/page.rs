@@ -12,7 +12,7 @@ const TABLE_LEAF: u8 = 0x0d;
 const LEAF_HEADER: usize = 8;
 /// Size of a record above which it counts as damaged.
 const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Number of cells above which a record counts as damaged; our widest table has fewer than twenty.
+/// Number of cells above which a record counts as damaged; our widest table has 25.
 const CELLS_MAX: usize = 64;
 
 /// A row as stored on the page.

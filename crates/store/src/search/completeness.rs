@@ -1,7 +1,7 @@
 //! Whether an answer has everything that matches.
 
-/// Whether an answer has everything that matches. Each stage of a query may lower it; none raises
-/// it.
+/// Whether an answer has everything that matches. Each stage of a query may lower it. A stage restores it only
+/// if the part that it left out cannot belong to the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Completeness {
     #[default]
