@@ -437,7 +437,8 @@ pub const INJECT_TOKENS_MAX: usize = 2_400;
 pub const BRIEFING_LINES_MAX: usize = 50;
 /// Lines of a briefing after the agent compacted or cleared its context.
 pub const BRIEFING_LINES_RECOVERY_MAX: usize = 70;
-/// Tokens of the text that is added to a single tool call or prompt. A hint may use a quarter of them.
+/// Tokens of the text that is added to a single tool call, and the least that a prompt has. A hint may use a quarter of
+/// them.
 pub const ASIDE_TOKENS_MAX: usize = 600;
 /// One row may use this fraction (one in four) of the token budget; a longer one is cut.
 pub const INJECT_ITEM_SHARE: usize = 4;

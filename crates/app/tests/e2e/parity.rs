@@ -8,7 +8,7 @@ use testkit::Home;
 use super::ways::{Surface, WAYS};
 use super::{home, values};
 
-/// Operations whose answer depends on the process, and why. They are compared by shape, not by equality.
+/// Operations without an example, and why. Their answers are compared by shape, not by equality.
 const BOUND: [(&str, &str); 10] = [
     ("backup", "needs a path in the home of the test"),
     ("delete_value", "needs experiences and a value"),
