@@ -135,8 +135,8 @@ pub(crate) fn read(path: &Path, uid: u32) -> Result<UserFile, OpError> {
 const LINK_HINT: &str = "Remove the link, then run the command again; or connect the agent in your own files with \
                          `--scope user`.";
 
-/// Refuses a file of a repository whose path leads out of the repository through a symbolic link. The author of
-/// a clone chooses its links, and must not choose which of the user's files are edited.
+/// Refuses a file of a repository whose path leads out of the repository, or into its `.git`, through a symbolic link. The
+/// author of a clone chooses its links, and must not choose which of the user's files are edited.
 pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result<(), OpError> {
     let failed = |error: io::Error| unusable(path, &error);
     let root = project.canonicalize().map_err(failed)?;
@@ -160,7 +160,7 @@ pub(crate) fn stays_inside(path: &Path, target: &Path, project: &Path) -> Result
         return Ok(());
     }
     let message = format!(
-        "{} is not edited: a symbolic link leads out of the repository, to {}",
+        "{} is not edited: a symbolic link leads out of the working tree, to {}",
         path.display(),
         real.display()
     );

@@ -399,7 +399,7 @@ pub fn ids(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     })
 }
 
-/// Makes a root or a remote lead to the project, because a person says so.
+/// Makes a root, a remote or a name lead to the project, because a person says so.
 pub fn alias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
     match alias_of(tx, value)? {
         Some((other, _)) if other != project => {

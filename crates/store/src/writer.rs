@@ -478,7 +478,8 @@ fn run_jobs(
         let prune =
             || cache.facts.registry.iter().try_for_each(|aggregate| aggregate.prune(&tx, now));
         if prune().is_err() {
-            let unknown = || StoreError::Io("old records cannot be removed".into());
+            let unknown =
+                || StoreError::Io("rows that are no longer needed cannot be deleted".into());
             return Err(tx.take_fault().unwrap_or_else(unknown).into());
         }
     }

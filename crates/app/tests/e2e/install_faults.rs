@@ -134,7 +134,7 @@ fn a_link_out_of_the_repository_is_refused_and_nothing_changes() {
             let why = if to.ends_with("nowhere") {
                 "which does not exist"
             } else {
-                "leads out of the repository"
+                "leads out of the working tree"
             };
             assert!(run.stderr.contains(why), "{run:?}");
             assert!(!format!("{run:?}").contains("4711"), "{run:?}");

@@ -108,7 +108,7 @@ fn uninstall_does_not_follow_a_directory_link_out_of_the_repository() {
     assert_eq!(run.code, 1, "{run:?}");
     let named = home.path("repo/.claude/settings.json");
     assert!(run.stderr.contains(named.to_str().unwrap()), "{run:?}");
-    assert!(run.stderr.contains("leads out of the repository"), "{run:?}");
+    assert!(run.stderr.contains("leads out of the working tree"), "{run:?}");
     assert_eq!(read(&home, "private/settings.json"), ours);
     assert_eq!(read(&home, "private/.settings.json.rekindle-old"), "kept");
     assert_eq!(read(&home, "repo/.gemini/settings.json"), "{}\n", "the rest is undone");
