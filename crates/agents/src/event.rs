@@ -185,7 +185,7 @@ fn which_agent(
 fn what(sender: &EventSender<'_>, wire: Wire<'_>, cwd: Option<&str>) -> Happening {
     let agent = sender.agent;
     let Some(event) = agent.event(sender.event) else { return Happening::Other };
-    // Of a tool without a name it is not known what it did.
+    // An event without the name of its tool does not say what happened.
     let of_tool = |drawn: fn(&tool::Call<'_>) -> Happening| {
         // Calls of our own tools only show that the session is alive: the records they return are stored already.
         let kind = |name: &str| sender.tool(name);

@@ -33,8 +33,8 @@ fn without_private(text: &str) -> Cow<'_, str> {
     kept
 }
 
-/// A command, or the task of a subagent, without `<private>…</private>`. If a tag is never closed, the text is kept: it
-/// is then code about such a tag.
+/// A captured text, such as a command or the task of a subagent, without `<private>…</private>`. If a tag is never
+/// closed, the text is kept: it is then code about such a tag.
 pub(crate) fn without_private_parts(text: &str) -> Cow<'_, str> {
     if !text.contains("</") {
         return text.into();
@@ -138,7 +138,7 @@ fn without_host_blocks(text: &str) -> Cow<'_, str> {
             // rest is kept.
             break;
         };
-        // The blanks before a block at the beginning of a line belong to it; of those around one in a line one stays.
+        // Blanks before a block at the beginning of a line are removed with it. Around a block inside a line one stays.
         let line = before.rfind('\n').map_or(0, |line| line + 1);
         let begins = before[line..].trim().is_empty() && (line > 0 || is_at_line_start(&kept));
         kept.push_str(if begins { &before[..line] } else { before });

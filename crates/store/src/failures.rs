@@ -65,7 +65,7 @@ impl Aggregate for Failures {
     }
 }
 
-/// A program with its sub-command, in a project: a later run of the same kind fixes a failure.
+/// A program with its sub-command. A later run of the same kind in the project fixes a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunKind<'a> {
     pub program: &'a str,

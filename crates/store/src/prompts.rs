@@ -236,7 +236,7 @@ pub(crate) fn with_origin(
 pub(crate) const ANSWER: &str = "SELECT id FROM observations WHERE prompt = ?1 AND kind = 'answer' \
      AND failed = 0 AND agent_id IS NULL ORDER BY at DESC, id DESC LIMIT 1";
 
-/// The agent's last answer to a prompt; none if there is none, or the turn failed.
+/// The agent's last answer to a prompt, without those of subagents and of turns that failed.
 pub fn answer_to(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(ANSWER)?.query_row([id], |row| row.cell(0)).optional())
 }

@@ -173,7 +173,7 @@ fn tell(rx: &Rx<'_>, plan: &Plan, filter: &PurgeFilter) -> Result<Purged, OpErro
     })
 }
 
-/// The kinds of records that are parts of sessions.
+/// All kinds of records except sessions, whose record is their summary.
 fn parts<'a>(rx: &Rx<'a>) -> impl Iterator<Item = &'static dyn Records> + use<'a> {
     rx.registry().records().filter(|records| records.in_session())
 }

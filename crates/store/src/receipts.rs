@@ -163,7 +163,7 @@ pub fn unused(rx: &Rx<'_>, session: i64, scheme: &str) -> Result<Vec<(String, i6
     rx.sql(|db| db.prepare_cached(UNUSED)?.query_map(given, read)?.collect())
 }
 
-/// Schemes of entries whose use is recorded. Of the others nothing shows that they were useless.
+/// Schemes of entries whose use is recorded. An entry of another scheme may be useful without a recorded use.
 pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value"];
 
 /// The entries of a source that sessions got, and their use.
@@ -179,7 +179,7 @@ pub struct SourceUse {
 /// The use of each source, in one session or in all, most often shown first. Entries that were left out because a
 /// better one says the same cost no tokens and do not count.
 pub fn by_source(rx: &Rx<'_>, session: Option<i64>) -> Result<Vec<SourceUse>, OpError> {
-    // A ghap is shown as a reminder, as the outcome of a run, and as open work.
+    // A ghap is shown as a reminder, as the outcome of a run, as an orphan, and as open work.
     const BY_SOURCE: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason = 'check-in' THEN 'check-in' \
          WHEN path LIKE 'ghap://%' AND reason LIKE 'outcome%' THEN 'outcome' \
          WHEN path LIKE 'ghap://%' AND reason LIKE 'orphan%' THEN 'orphan' \

@@ -157,8 +157,8 @@ fn sweep_old(
     Ok(true)
 }
 
-/// Deletes the oldest records until the database is within its size limit; false when the time is
-/// used up.
+/// Deletes the oldest records of the kinds that list them ([`Records::oldest`](crate::Records::oldest)), until the database
+/// is within its size limit or has none left; false when the time is used up.
 fn sweep_excess(
     tx: &Tx<'_>,
     rules: &Rules,

@@ -124,7 +124,7 @@ const LAST_BY_AGENT: &str =
 #[derive(Default)]
 struct AliveSessions(RefCell<HashMap<String, Alive>>);
 
-/// A session that has not ended.
+/// An active session.
 #[derive(Clone, Copy, Debug)]
 struct Alive {
     id: i64,

@@ -30,7 +30,8 @@ pub(super) enum GitReport {
     Unheard,
     /// Git reported a failure.
     Failed,
-    /// The whole output is visible, and it lacks the line that git prints after a commit or push.
+    /// No commit was made, for certain: the whole output is visible, and it lacks the line that git prints after a
+    /// commit. A push is never reported as this.
     Refused,
     /// The output does not show that it was done, although git would have printed it there.
     NotDone,

@@ -42,8 +42,8 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The outcome according to a response. The text is searched for an exit code only if the agent has
-/// no other way to report a failure.
+/// The outcome according to a response. The exit code is a member of it, else it is searched in the text at
+/// `exit_line`.
 pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>) -> Outcome<'a> {
     let mut texts = response.map(texts).unwrap_or_default();
     let told = response.and_then(exit_code);

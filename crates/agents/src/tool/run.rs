@@ -15,7 +15,7 @@ use crate::wire::Text;
 /// The beginning of a patch that is passed to a command instead of a tool.
 const PATCH: &str = "*** Begin Patch";
 
-/// Our program, its commands that only show records, and programs that shorten their output.
+/// Our program, its commands that only show records, and other programs that a line with them may have.
 const OUR_PROGRAM: &str = "rekindle";
 const READS_RECORDS: &[&str] = &[
     "search",
