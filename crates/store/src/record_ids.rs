@@ -1,5 +1,5 @@
-//! The one sequence of ids that all records share: sessions, prompts, observations and those of
-//! plugins.
+//! The one sequence of ids that all records share: sessions, prompts, observations, memories, ghaps, values and those
+//! of plugins. Clusters of experiences get their numbers from it, too.
 
 use model::{OpError, limits};
 use rusqlite::Connection;
