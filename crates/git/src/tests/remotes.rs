@@ -22,6 +22,7 @@ fn a_config_is_read_as_git_reads_it() {
         "[url \"one:\"]\npushInsteadOf = ht\n[remote \"origin\"]\nurl = https://h.org/a/b\n",
         "[url \"one:\"]\ninsteadOf = \"\"\n[remote \"origin\"]\nurl = https://h.org/a/b\n",
         "[url \"https://h.org/a/b\"]\ninsteadOf = me\n[remote \"origin\"]\nurl = me\n",
+        "[core]\neditor = a\\bb\\tc\\nd\n[remote \"origin\"]\nurl = /b\n",
         "[include]\npath = elsewhere\n[remote \"origin\"]\nurl = /b\n",
     ];
     let folder = Folder::with_repository();
@@ -77,6 +78,7 @@ fn an_address_has_one_spelling() {
         ("[::1]:a/b.git", "[::1]/a/b"),
         ("git@[::1]:a/b", "[::1]/a/b"),
         ("ssh://git@[::1]:22/a/b", "[::1]/a/b"),
+        ("ssh://git@[fe80::]:2200/a/b", "[fe80::]:2200/a/b"),
         ("https://gitlab.com/group/sub/repo.git", "gitlab.com/group/sub/repo"),
         ("https://h.org/@scope/repo", "h.org/@scope/repo"),
         ("/srv/git/repo.git/", "/srv/git/repo"),
@@ -90,6 +92,9 @@ fn an_address_has_one_spelling() {
     for (url, normal) in rows {
         assert_eq!(normal_remote(url).as_deref(), Some(normal), "{url}");
     }
+    let longest =
+        format!("https://h.org/{}", "a".repeat(REMOTE_BYTES_MAX - "https://h.org/".len()));
+    assert_eq!(normal_remote(&longest).as_deref(), longest.strip_prefix("https://"));
 }
 
 #[test]
@@ -202,6 +207,7 @@ fn a_repository_is_the_same_in_all_its_spellings() {
         ("git@evil.example:@github.com:org/repo", "git@github.com:org/repo"),
         ("file:///srv/repo", "git:srv/repo"),
         ("git:", "git:org/repo"),
+        ("me@github.com/org/repo", "git:org/repo"),
     ];
     let is = |one: &str, two: &str| RepoName::parse(one).is(&RepoName::parse(two));
     for (one, two) in same {
