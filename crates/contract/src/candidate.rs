@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Store;
 
+use crate::caller::EXCLUDED_PROJECTS;
 use crate::config::Config;
 use crate::slot::Slot;
 
@@ -29,6 +30,11 @@ pub struct Moment<'a> {
 }
 
 impl Moment<'_> {
+    /// Whether the user excludes the project of the agent's directory.
+    pub fn is_excluded(&self) -> bool {
+        place::is_excluded(self.config.text(EXCLUDED_PROJECTS.key), &self.place.facts)
+    }
+
     /// The projects that the text is about.
     pub fn projects(&self) -> Question {
         let wanted = match self.project {

@@ -9,7 +9,7 @@ use model::event::Event;
 use model::{CallId, OpError, Reply, limits};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Rx, Store, Tx, Write, Written};
+use store::{Rx, Store, Tx, Write, Written, receipts, sessions};
 
 use crate::caller::KnownCaller;
 use crate::config::Config;
@@ -40,6 +40,23 @@ impl<'a> Cx<'a> {
     /// Calls another operation for the same caller.
     pub fn call(&self, op: &str, params: Value) -> Reply {
         (self.caller_road)(op, params)
+    }
+
+    /// Notes that a session read an entry: if a hook has shown it there, it was useful. Only schemes whose use counts
+    /// so are noted, and a read does not fail because of it.
+    pub fn note_read(&self, session: Option<&str>, path: &str) {
+        let scheme = path.split("://").next().unwrap_or_default();
+        let Some(name) = session.filter(|_| receipts::READ_IS_USE.contains(&scheme)) else {
+            return;
+        };
+        let unread = self.store.read(|rx| match sessions::id_of(rx, name)? {
+            Some(session) => Ok(receipts::is_unread(rx, session, path)?.then_some(session)),
+            None => Ok(None),
+        });
+        if let Ok(Some(session)) = unread {
+            let path = path.to_owned();
+            let _ = self.store.write_unanswered(move |tx| receipts::mark_read(tx, session, &path));
+        }
     }
 
     /// Notes an event of the next `store.write`, which is published after its COMMIT. A closure that needs the

@@ -19,6 +19,8 @@ pub enum Slot {
     SharedName,
     /// The active hypothesis of a session, every few tool calls.
     CheckIn,
+    /// The outcome of a run for the active hypothesis, or the suggestion to state one.
+    Outcome,
     /// The fix of a failure that was seen before.
     SeenBefore,
     HintsForCommand,
@@ -52,7 +54,7 @@ pub enum Slot {
 }
 
 /// If space is short, sections lose their rows in this order, each down to its floor.
-pub const YIELD_ORDER: [Slot; 28] = [
+pub const YIELD_ORDER: [Slot; 29] = [
     Slot::Found,
     Slot::HandoffDone,
     Slot::HandoffFiles,
@@ -63,6 +65,7 @@ pub const YIELD_ORDER: [Slot; 28] = [
     Slot::HintsForProject,
     Slot::HintsForCommand,
     Slot::CheckIn,
+    Slot::Outcome,
     Slot::SeenBefore,
     Slot::Related,
     Slot::OtherRecords,
@@ -140,6 +143,7 @@ impl Slot {
             Slot::NotRecorded => bullets("Not recorded", 1, 1),
             Slot::SharedName => bullets("Several projects", 1, 1),
             Slot::CheckIn => bullets("Your hypothesis", 1, 1),
+            Slot::Outcome => bullets("Outcome", 1, 1),
             Slot::SeenBefore => bullets("Seen before", 0, 1),
             // The plugin bounds the number of hints by time and session.
             Slot::HintsForCommand => bullets(HINT_TITLES[0], 0, usize::MAX),

@@ -234,6 +234,55 @@ words! {
     }
 }
 
+/// Beginnings of the reasons in receipts of ghaps, which tell their sources apart.
+pub mod reason {
+    pub const CHECK_IN: &str = "check-in";
+    pub const OUTCOME: &str = "outcome";
+    pub const ORPHAN: &str = "orphan";
+}
+
+/// The outcome of a run as a session with hooks gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunOutcome {
+    Passed,
+    Failed,
+    /// The result is hidden.
+    Hidden,
+    /// It failed, and the session has no ghap.
+    FailedWithoutGhap,
+}
+
+impl RunOutcome {
+    const ALL: [RunOutcome; 4] =
+        [RunOutcome::Passed, RunOutcome::Failed, RunOutcome::Hidden, RunOutcome::FailedWithoutGhap];
+
+    /// The reason in the receipt.
+    pub fn reason(self) -> String {
+        let what = match self {
+            RunOutcome::Passed => "passed",
+            RunOutcome::Failed => "failed",
+            RunOutcome::Hidden => "hidden",
+            RunOutcome::FailedWithoutGhap => "failed without a ghap",
+        };
+        format!("{}: {what}", reason::OUTCOME)
+    }
+
+    /// The outcome of a receipt with this reason.
+    pub fn of_reason(given: &str) -> Option<RunOutcome> {
+        RunOutcome::ALL.into_iter().find(|outcome| outcome.reason() == given)
+    }
+
+    /// The step that follows from it, as `--format seed` names it.
+    pub fn suggested_action(self) -> Option<&'static str> {
+        match self {
+            RunOutcome::Passed => Some("resolve_confirmed"),
+            RunOutcome::Failed => Some("resolve_falsified"),
+            RunOutcome::Hidden => None,
+            RunOutcome::FailedWithoutGhap => Some("start_ghap"),
+        }
+    }
+}
+
 /// A run of tests or a build in the session and project of a ghap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunEvidence {

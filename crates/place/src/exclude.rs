@@ -53,6 +53,11 @@ pub fn are_projects(text: &str) -> bool {
     listed(text).iter().all(|item| Glob::hint(item).is_ok())
 }
 
+/// Whether this list of excluded projects, as the setting has it, names a project.
+pub fn is_excluded(setting: &str, facts: &ProjectFacts) -> bool {
+    !setting.is_empty() && names(&listed(setting), facts)
+}
+
 /// Whether the user excludes this project.
 pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {
     names_any(exclude, [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()])

@@ -14,7 +14,7 @@ mod scope;
 
 pub use captured::{Captured, NamedSession, NotCaptured};
 pub use checkout::command_directory;
-pub use exclude::{are_projects, changed_files, listed, to_spool};
+pub use exclude::{are_projects, changed_files, is_excluded, listed, to_spool};
 pub use file::FileQuestion;
 pub use places::{Place, PlaceSource, Places, straight};
 pub use scope::{About, Question, Scope, Wanted, path, unknown};

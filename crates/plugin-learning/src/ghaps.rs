@@ -1,7 +1,7 @@
 //! Goals with a hypothesis, an action and a prediction, and what became of them.
 //!
 //! Read in this order: `place` (the session and project of a call), `view` (a ghap on the wire), the operations, `observed` (runs and
-//! tool calls from hooks), `told` (reminders and orphans for agents).
+//! tool calls from hooks), `told` (reminders and orphans for agents), `outcome` (the text after a run).
 
 mod active;
 mod counters;
@@ -9,6 +9,7 @@ mod delete;
 mod list;
 mod observed;
 mod orphans;
+mod outcome;
 mod ping;
 mod place;
 mod resolve;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 use contract::{OpError, Operation, Scheme};
 use store::{Rx, ghaps as stored};
 
-pub(crate) use observed::{DueReminders, observe};
+pub(crate) use observed::{GhapFlags, observe};
+pub(crate) use outcome::{candidates as outcomes, may_have_candidates as may_have_outcomes};
 pub(crate) use told::{candidates, delivered, may_have_candidates};
 
 pub(crate) fn operations() -> Vec<Operation> {

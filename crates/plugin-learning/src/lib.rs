@@ -8,7 +8,10 @@ mod context;
 mod fixes;
 mod ghaps;
 mod memories;
+mod runs;
 mod settings;
+mod store_flag;
+mod used;
 mod values;
 
 use std::sync::Arc;
@@ -23,8 +26,9 @@ use store::{Opened, Rx, Tx};
 /// The learning plugin.
 #[derive(Default)]
 pub struct Learning {
-    /// Reminders of active ghaps that may be due.
-    due: ghaps::DueReminders,
+    ghaps: ghaps::GhapFlags,
+    /// Items that sessions got and have not used.
+    shown: used::ShownItems,
 }
 
 impl Plugin for Learning {
@@ -75,29 +79,34 @@ impl Plugin for Learning {
         if !config.boolean(settings::HOOKS) {
             return Ok(());
         }
-        ghaps::observe(tx, seen, &self.due)?;
+        ghaps::observe(tx, seen, &self.ghaps)?;
+        used::observe(tx, seen, &self.shown)?;
         fixes::observe(tx, seen)
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {
         config.boolean(settings::HOOKS)
             && (matches!(occasion, Occasion::Prompt(_))
-                || ghaps::may_have_candidates(occasion, &self.due)
+                || ghaps::may_have_candidates(occasion, &self.ghaps)
+                || ghaps::may_have_outcomes(occasion, &self.ghaps)
                 || fixes::may_have_candidates(occasion))
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         let mut found = context::answers(moment)?;
-        if moment.config.boolean(settings::HOOKS) {
+        if moment.config.boolean(settings::HOOKS) && !moment.is_excluded() {
             found.extend(context::at_prompt(moment)?);
-            found.extend(ghaps::candidates(moment, &self.due)?);
+            found.extend(ghaps::candidates(moment, &self.ghaps)?);
             found.extend(values::candidates(moment)?);
-            found.extend(fixes::candidates(moment)?);
+            let fixes = fixes::candidates(moment)?;
+            found.extend(ghaps::outcomes(moment, &self.ghaps, !fixes.is_empty())?);
+            found.extend(fixes);
         }
         Ok(found)
     }
 
     fn delivered(&self, tx: &Tx<'_>, session: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
+        used::delivered(tx, session, entries, &self.shown)?;
         ghaps::delivered(tx, session, entries)
     }
 }

@@ -27,6 +27,9 @@ pub const ACTIVE: &str = "ghap";
 /// The scheme of their entries.
 pub const SCHEME: &str = "ghap";
 
+/// The path in the receipt of the suggestion to start a ghap. It is no entry: there is no ghap yet.
+pub const SUGGESTION: &str = "ghap://new";
+
 /// A ghap to be started.
 #[derive(Clone, Copy, Debug)]
 pub struct NewGhap<'a> {
@@ -122,6 +125,12 @@ pub fn has_active(rx: &Rx<'_>, session: i64, project: i64) -> Result<bool, OpErr
     const HAS: &str = "SELECT EXISTS (SELECT 1 FROM ghaps \
          WHERE owner = ?1 AND project = ?2 AND status = 'hypothesis')";
     rx.sql(|db| db.prepare_cached(HAS)?.query_row([session, project], |row| row.cell(0)))
+}
+
+/// Whether any session has an active ghap.
+pub fn is_any_active(rx: &Rx<'_>) -> Result<bool, OpError> {
+    const ANY: &str = "SELECT EXISTS (SELECT 1 FROM ghaps WHERE status = 'hypothesis')";
+    rx.sql(|db| db.prepare_cached(ANY)?.query_row([], |row| row.cell(0)))
 }
 
 /// The ghap with this name.

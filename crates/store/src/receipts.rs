@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::aggregate::{Aggregate, json_ids};
 use crate::cells::Cells as _;
+use crate::hash;
 use crate::table_info::{TableInfo, TextColumns};
 use crate::tx::{Rx, Tx};
 
@@ -100,6 +101,25 @@ pub fn delivered(rx: &Rx<'_>, session: i64, path: &str) -> Result<Option<Deliver
     })
 }
 
+/// A stamp for a content that has no number of its own: equal parts have equal stamps.
+pub fn stamp_of(parts: &[&str]) -> i64 {
+    hash::of(parts)
+}
+
+/// Whether this content of an entry is still in the host's context, also if another content followed it.
+pub fn was_shown(rx: &Rx<'_>, session: i64, path: &str, stamp: i64) -> Result<bool, OpError> {
+    const SHOWN: &str = "SELECT EXISTS (SELECT 1 FROM receipts \
+         WHERE session = ?1 AND path = ?2 AND stamp = ?3 AND current)";
+    let given = params![session, path, stamp];
+    rx.sql(|db| db.prepare_cached(SHOWN)?.query_row(given, |row| row.cell(0)))
+}
+
+/// Whether a session ever got this entry.
+pub fn was_ever_shown(rx: &Rx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
+    const EVER: &str = "SELECT EXISTS (SELECT 1 FROM receipts WHERE session = ?1 AND path = ?2)";
+    rx.sql(|db| db.prepare_cached(EVER)?.query_row(params![session, path], |row| row.cell(0)))
+}
+
 /// How often entries of a scheme were delivered to a session since this time.
 pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64, OpError> {
     // The range of all paths with this prefix; `0` is the character after `/`.
@@ -163,8 +183,42 @@ pub fn unused(rx: &Rx<'_>, session: i64, scheme: &str) -> Result<Vec<(String, i6
     rx.sql(|db| db.prepare_cached(UNUSED)?.query_map(given, read)?.collect())
 }
 
+/// The learned entries that were shown in a session and not used there. Texts about the session's own or an orphaned
+/// ghap are not among them: only a step with that ghap uses them.
+pub fn unused_learned(rx: &Rx<'_>, session: i64) -> Result<Vec<String>, OpError> {
+    let unused = format!(
+        "SELECT DISTINCT path FROM receipts WHERE session = ?1 AND used = 0 AND tokens > 0 \
+         AND (path LIKE 'memory://%' OR path LIKE 'value://%' OR path LIKE 'ghap://%') \
+         AND {NO_STEP}"
+    );
+    rx.sql(|db| db.prepare_cached(&unused)?.query_map([session], |row| row.cell(0))?.collect())
+}
+
+/// Excludes texts about an active ghap, which only a step with it uses.
+const NO_STEP: &str = "NOT (path LIKE 'ghap://%' AND (reason LIKE 'check-in%' \
+     OR reason LIKE 'outcome%' OR reason LIKE 'orphan%'))";
+
+/// Whether reading an entry would be its first use in a session that got it.
+pub fn is_unread(rx: &Rx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
+    let unread = format!(
+        "SELECT EXISTS (SELECT 1 FROM receipts WHERE session = ?1 AND path = ?2 AND used = 0 \
+         AND {NO_STEP})"
+    );
+    rx.sql(|db| db.prepare_cached(&unread)?.query_row(params![session, path], |row| row.cell(0)))
+}
+
+/// Marks an entry as used by the session that read it.
+pub fn mark_read(tx: &Tx<'_>, session: i64, path: &str) -> Result<(), OpError> {
+    let read =
+        format!("UPDATE receipts SET used = 1 WHERE session = ?1 AND path = ?2 AND {NO_STEP}");
+    tx.sql(|db| db.prepare_cached(&read)?.execute(params![session, path]).map(drop))
+}
+
 /// Schemes of entries whose use is recorded. An entry of another scheme may be useful without a recorded use.
 pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value"];
+
+/// Schemes of entries that a session uses by reading them.
+pub const READ_IS_USE: &[&str] = &["ghap", "memory", "value"];
 
 /// The entries of a source that sessions got, and their use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,7 +234,7 @@ pub struct SourceUse {
 /// better one says the same cost no tokens and do not count.
 pub fn by_source(rx: &Rx<'_>, session: Option<i64>) -> Result<Vec<SourceUse>, OpError> {
     // A ghap is shown as a reminder, as the outcome of a run, as an orphan, and as open work.
-    const BY_SOURCE: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason = 'check-in' THEN 'check-in' \
+    const BY_SOURCE: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason LIKE 'check-in%' THEN 'check-in' \
          WHEN path LIKE 'ghap://%' AND reason LIKE 'outcome%' THEN 'outcome' \
          WHEN path LIKE 'ghap://%' AND reason LIKE 'orphan%' THEN 'orphan' \
          ELSE substr(path, 1, max(instr(path, '://') - 1, 0)) END AS source, \
@@ -226,6 +280,21 @@ pub fn is_ignored(rx: &Rx<'_>, path: &str, sessions: u64) -> Result<bool, OpErro
 pub fn mark_used(tx: &Tx<'_>, session: i64, path: &str) -> Result<bool, OpError> {
     const USED: &str = "UPDATE receipts SET used = 1 WHERE session = ?1 AND path = ?2";
     tx.sql(|db| Ok(db.prepare_cached(USED)?.execute(params![session, path])? > 0))
+}
+
+/// Marks an entry as used where the session recorded at most so many tool calls since it was delivered.
+pub fn mark_used_within(
+    tx: &Tx<'_>,
+    session: i64,
+    path: &str,
+    tool_calls: u64,
+) -> Result<(), OpError> {
+    const USED_SOON: &str = "UPDATE receipts SET used = 1 \
+         WHERE session = ?1 AND path = ?2 AND used = 0 AND (SELECT count(*) FROM \
+         (SELECT 1 FROM observations o WHERE o.session = ?1 AND o.at > receipts.at \
+         AND o.tool IS NOT NULL LIMIT ?3 + 1)) <= ?3";
+    let given = params![session, path, tool_calls];
+    tx.sql(|db| db.prepare_cached(USED_SOON)?.execute(given).map(drop))
 }
 
 /// The host has dropped its context: every entry may be delivered again.

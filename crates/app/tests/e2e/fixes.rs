@@ -41,10 +41,11 @@ impl Agent<'_> {
         run
     }
 
+    /// The text about a fix after a run that failed; other texts about it are none.
     fn fails(&self, command: &str, error: &str) -> Option<String> {
         let input = json!({ "command": command });
         let members = json!({ "tool_name": "Bash", "tool_input": input, "error": error });
-        self.event("PostToolUseFailure", members)
+        self.event("PostToolUseFailure", members).filter(|text| text.contains("## Seen before"))
     }
 
     fn runs(&self, command: &str, response: Value) -> Option<String> {
@@ -109,7 +110,11 @@ fn a_failure_of_another_session_brings_its_fix_once() {
     assert_eq!(second.fails("pytest", AGAIN), None, "once in a session");
     let elsewhere = Agent { home: &home, session: "s-3", project: "other" };
     assert_eq!(elsewhere.fails("pytest", AGAIN), None, "another project");
-    let receipts = |home: &Home| home.run(&["receipts", "--json"]).json()["receipts"][0].clone();
+    let receipts = |home: &Home| {
+        home.run(&["receipts", "--session-id", "s-2", "--limit", "1", "--json"]).json()["receipts"]
+            [0]
+        .clone()
+    };
     let receipt = receipts(&home);
     let item = &receipt["items"][0];
     assert!(item["path"].as_str().unwrap().starts_with("fix://"), "{receipt}");
@@ -309,7 +314,7 @@ fn the_summary_of_receipts_counts_what_was_shown_and_used() {
     );
     assert_eq!(summary["ignored"], json!([{ "path": "hint://pip/install", "sessions": 6 }]));
     let shown = home.run(&["receipts", "--summary"]).ok();
-    assert!(shown.starts_with("Source  Shown  Used  Share  Tokens\n"), "{shown}");
+    assert!(shown.starts_with("Source   Shown  Used  Share  Tokens\n"), "{shown}");
     assert!(shown.contains("\n  hint://pip/install (6 sessions)\n"), "{shown}");
     // The sixth session got it with half its score.
     let receipts = home.run(&["receipts", "--json"]).json();

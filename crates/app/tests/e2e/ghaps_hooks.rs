@@ -8,11 +8,11 @@ use testkit::Home;
 use super::ghaps::{SESSION, confirmed, new};
 use super::home;
 
-const RED: &str = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
-const GREEN: &str = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+pub(super) const RED: &str = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+pub(super) const GREEN: &str = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 
 /// Sends an event of Claude Code in this directory. Returns the text for the agent.
-fn event(home: &Home, name: &str, (session, dir): (&str, &str), more: &Value) -> String {
+pub(super) fn event(home: &Home, name: &str, (session, dir): (&str, &str), more: &Value) -> String {
     std::fs::create_dir_all(home.path(dir)).unwrap();
     let mut payload = json!({
         "session_id": session, "cwd": home.path(dir), "hook_event_name": name,
@@ -27,28 +27,28 @@ fn event(home: &Home, name: &str, (session, dir): (&str, &str), more: &Value) ->
     text.unwrap_or_default().to_owned()
 }
 
-fn starts(home: &Home, session: &str, source: &str) -> String {
+pub(super) fn starts(home: &Home, session: &str, source: &str) -> String {
     event(home, "SessionStart", (session, "web"), &json!({ "source": source }))
 }
 
-/// A command that ended with this output.
-fn ran(home: &Home, at: (&str, &str), command: &str, output: &str) {
+/// A command that ended with this output. Returns the text for the agent.
+pub(super) fn ran(home: &Home, at: (&str, &str), command: &str, output: &str) -> String {
     let response = json!({ "stdout": output, "stderr": "", "interrupted": false });
-    ran_with(home, at, command, &response);
+    ran_with(home, at, command, &response)
 }
 
-fn ran_with(home: &Home, at: (&str, &str), command: &str, response: &Value) {
+fn ran_with(home: &Home, at: (&str, &str), command: &str, response: &Value) -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let more = json!({
         "tool_name": "Bash", "tool_input": { "command": command }, "tool_response": response,
         "tool_use_id": format!("use-{count}"),
     });
-    event(home, "PostToolUse", at, &more);
+    event(home, "PostToolUse", at, &more)
 }
 
 /// A tool call that begins. Returns the text for the agent.
-fn begins(home: &Home, number: usize) -> String {
+pub(super) fn begins(home: &Home, number: usize) -> String {
     let more = json!({
         "tool_name": "Read", "tool_input": { "file_path": "/srv/a.md" },
         "tool_use_id": format!("begin-{number}"),
@@ -56,22 +56,22 @@ fn begins(home: &Home, number: usize) -> String {
     event(home, "PreToolUse", (SESSION, "web"), &more)
 }
 
-fn here(home: &Home, mut params: Value) -> Value {
+pub(super) fn here(home: &Home, mut params: Value) -> Value {
     params["cwd"] = json!(home.path("web"));
     params
 }
 
-fn active(home: &Home, session: &str) -> Value {
+pub(super) fn active(home: &Home, session: &str) -> Value {
     home.call("get_active_ghap", &here(home, json!({ "session_id": session })))
 }
 
-fn start(home: &Home, session: &str) -> String {
+pub(super) fn start(home: &Home, session: &str) -> String {
     let started = home.call("start_ghap", &here(home, new(session)));
     started["id"].as_str().unwrap().to_owned()
 }
 
 /// The tier of the active ghap of the session, resolved with this status.
-fn resolve(home: &Home, status: &str) -> String {
+pub(super) fn resolve(home: &Home, status: &str) -> String {
     let params = json!({
         "status": status, "result": "So it is", "surprise": "None at all",
         "root_cause": { "category": "oversight", "description": "Nobody looked" },
@@ -93,35 +93,32 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
         let response = json!({ "stdout": "", "stderr": "", "backgroundTaskId": "b1" });
         ran_with(&home, own, "cargo test", &response);
     };
+    let red = || drop(ran(&home, own, "cargo test 2>&1 | tail -20", RED));
+    let green = || drop(ran(&home, own, "cargo test", GREEN));
     let cases: [(&str, &dyn Fn(), &str, &str); 11] = [
         ("no run", &|| {}, "confirmed", "silver"),
-        ("passed", &|| ran(&home, own, "cargo test", GREEN), "confirmed", "gold"),
-        ("failed", &|| ran(&home, own, "cargo test 2>&1 | tail -20", RED), "falsified", "gold"),
-        (
-            "contradicted",
-            &|| ran(&home, own, "cargo test 2>&1 | tail -20", RED),
-            "confirmed",
-            "silver",
-        ),
+        ("passed", &green, "confirmed", "gold"),
+        ("failed", &red, "falsified", "gold"),
+        ("contradicted", &red, "confirmed", "silver"),
         (
             "the last counts",
             &|| {
-                ran(&home, own, "cargo test 2>&1 | tail -20", RED);
+                red();
                 ran(&home, own, "cargo test | tail -5", GREEN);
             },
             "confirmed",
             "gold",
         ),
-        ("unknown", &|| ran(&home, own, "cargo test | wc -l", "9\n"), "confirmed", "silver"),
+        ("unknown", &|| drop(ran(&home, own, "cargo test | wc -l", "9\n")), "confirmed", "silver"),
         (
             "another session",
-            &|| ran(&home, ("s-2", "web"), "cargo test", GREEN),
+            &|| drop(ran(&home, ("s-2", "web"), "cargo test", GREEN)),
             "confirmed",
             "silver",
         ),
         (
             "another project",
-            &|| ran(&home, (SESSION, "api"), "cargo test", GREEN),
+            &|| drop(ran(&home, (SESSION, "api"), "cargo test", GREEN)),
             "confirmed",
             "silver",
         ),
@@ -138,7 +135,7 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
         (
             "before the last change",
             &|| {
-                ran(&home, own, "cargo test", GREEN);
+                green();
                 let change = json!({ "action": "Turn it off and on", "session_id": SESSION });
                 home.call("update_ghap", &here(&home, change));
             },

@@ -5,6 +5,13 @@ pub const IGNORED_SESSIONS: u64 = 5;
 /// Entries that no session used that `receipts --summary` lists.
 pub const IGNORED_SHOWN: usize = 20;
 
+/// Sessions whose unused learned entries are cached; then all of them are read again.
+pub const SHOWN_SESSIONS_MAX: usize = 256;
+/// Words of the shortest command outside of backticks that a learned text can name.
+pub const NAMED_COMMAND_WORDS_MIN: usize = 2;
+/// Characters of the shortest file name that a learned text can name.
+pub const NAMED_FILE_CHARS_MIN: usize = 4;
+
 /// Open failures of a kind of run that one passing run may fix; older ones stay open.
 pub const OPEN_FAILURES_MAX: usize = 64;
 /// Failures with a line in common that are compared with a new one; older ones are not recognised.

@@ -2,34 +2,21 @@
 
 use agents::shell;
 use contract::{Candidate, Moment, Occasion, OpError, Slot};
+use model::ghap::RunResult;
 use model::hook::{Happening, ToolUse};
 use model::{limits, run, time};
 use place::Captured;
-use serde_json::Value;
 use store::failures::{self, EndedRun, RunKind};
 use store::{Tx, observations, receipts, sessions};
 
 use super::account::{self, KnownFailure};
+use crate::runs::FinishedRun;
 
 /// The kind and the result of a test run or a build that ended; none for other tools, for one that was interrupted or
 /// continues in the background, and for an unknown result.
 fn ended(tool: &ToolUse) -> Option<(RunKind<'_>, bool)> {
-    let metadata = &*tool.metadata;
-    let has_passed = match metadata["run"]["result"].as_str()? {
-        "passed" => true,
-        "failed" => false,
-        _ => return None,
-    };
-    if is_open(metadata) {
-        return None;
-    }
-    let subcommand = metadata["subcommand"].as_str().unwrap_or_default();
-    Some((RunKind { program: metadata["program"].as_str()?, subcommand }, has_passed))
-}
-
-/// Whether a tool was interrupted or continues in the background, by its metadata.
-pub(super) fn is_open(metadata: &Value) -> bool {
-    ["is_interrupt", "background"].iter().any(|name| metadata[*name] == true)
+    let FinishedRun { program, subcommand, result, .. } = FinishedRun::of(tool)?;
+    Some((RunKind { program, subcommand }, result? == RunResult::Passed))
 }
 
 /// Records a run that ended, and whether a fix that the session got was used.

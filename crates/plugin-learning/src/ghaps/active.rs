@@ -5,6 +5,7 @@ use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::ghaps;
 
 use super::place::{self, TOOLSET, WantedGhap, target};
 use super::start;
@@ -135,8 +136,11 @@ impl Op for GetGhap {
     type Output = GetGhapOutput;
 
     fn run(&self, cx: &Cx<'_>, params: GetGhapParams) -> Result<GetGhapOutput, OpError> {
+        let session = params.session_id.as_deref().or(cx.caller.session.as_deref());
+        let session = session.map(str::to_owned);
         let wanted = WantedGhap::of(cx, params.ghap_id, (params.session_id, params.cwd))?;
         let ghap = cx.store.read(|rx| wanted.find(rx))?;
+        cx.note_read(session.as_deref(), &format!("{}://{}", ghaps::SCHEME, ghap.name));
         Ok(GetGhapOutput { ghap: GhapView::of(ghap), answered_at: cx.now.div_euclid(1_000) })
     }
 }

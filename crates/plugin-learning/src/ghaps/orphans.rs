@@ -7,7 +7,7 @@ use model::ghap::{Ghap, Resolution};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Rx, check_ins, ghaps};
+use store::{Rx, check_ins, ghaps, receipts};
 
 use super::place::{TOOLSET, WritePlace, named, refuse_secrets, target};
 use super::resolve;
@@ -190,6 +190,7 @@ impl Op for AdoptOrphanedGhap {
             ghaps::adopt(tx, &ghap, place.session, now)?;
             check_ins::begin(tx, place.session, ghap.project)?;
             let subject = format!("{}://{}", ghaps::SCHEME, ghap.name);
+            receipts::mark_used(tx, place.session, &subject)?;
             tx.note(Event {
                 reason: Some("adopted"),
                 project: Some(ghap.project),
@@ -275,6 +276,8 @@ impl Op for AbandonOrphanedGhap {
             let at = (Some(place.project), Some(place.session));
             let ghap = orphan(tx, at, ghap_id.as_deref(), now)?;
             let ghap = ghap.ok_or_else(|| no_orphan(ghap_id.as_deref()))?;
+            let path = format!("{}://{}", ghaps::SCHEME, ghap.name);
+            receipts::mark_used(tx, place.session, &path)?;
             resolve::end(tx, &ghap, &resolution, now)?;
             Ok(AbandonOrphanOutput { ok: true, id: ghap.name })
         })

@@ -1,11 +1,11 @@
 //! The session and the project of a call about ghaps.
 
 use contract::{CallTarget, Cx};
-use model::OpError;
 use model::ghap::Ghap;
+use model::{OpError, limits};
 use place::Wanted;
 use store::sessions::{self, SessionFilter};
-use store::{Rx, Tx, ghaps};
+use store::{Rx, Tx, ghaps, receipts};
 use text::secrets::{self, Profile};
 
 /// The toolset of these operations.
@@ -63,6 +63,11 @@ impl WritePlace {
         })
     }
 
+    /// Notes that the session acted on a text about this entry, if it got one a few tool calls ago.
+    pub(super) fn acted_on(&self, tx: &Tx<'_>, path: &str) -> Result<(), OpError> {
+        receipts::mark_used_within(tx, self.session, path, limits::GHAP_USE_CALLS)
+    }
+
     /// The active ghap there; `not_found` if there is none.
     pub(super) fn active(&self, rx: &Rx<'_>) -> Result<Ghap, OpError> {
         ghaps::active(rx, self.session, self.project)?.ok_or_else(none_active)
@@ -90,7 +95,7 @@ pub(super) fn named(rx: &Rx<'_>, ghap_id: &str) -> Result<Ghap, OpError> {
         return Err(OpError::invalid("ghap_id", "`ghap_id` is not the id of a ghap")
             .hint("It looks like ghap_20270112_091530_k3f9ab; `list_ghap_entries` lists them."));
     }
-    let shown = text::one_line(name, model::limits::PREVIEW_CHARS);
+    let shown = text::one_line(name, limits::PREVIEW_CHARS);
     ghaps::by_name(rx, name)?
         .ok_or_else(|| OpError::not_found(format!("there is no ghap://{shown}")))
 }

@@ -99,6 +99,7 @@ impl Op for ResolveGhap {
         cx.store.write(move |tx| {
             let place = WritePlace::of(&target, tx)?;
             let ghap = place.active(tx)?;
+            place.acted_on(tx, &format!("{}://{}", ghaps::SCHEME, ghap.name))?;
             let confidence_tier = end(tx, &ghap, &resolution, now)?;
             Ok(ResolveGhapOutput {
                 ok: true,

@@ -97,6 +97,7 @@ impl Op for StartGhap {
                 },
             )?;
             check_ins::begin(tx, place.session, place.project)?;
+            place.acted_on(tx, ghaps::SUGGESTION)?;
             let subject = format!("{}://{id}", ghaps::SCHEME);
             tx.note(Event { project: Some(place.project), ..Event::new("ghap/started", subject) })?;
             Ok(StartGhapOutput { ok: true, id, session_id: place.session_id })

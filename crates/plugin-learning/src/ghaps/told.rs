@@ -2,32 +2,31 @@
 //! and the open hypotheses of earlier sessions.
 
 use contract::{Candidate, Moment, Occasion, Slot};
-use model::ghap::Ghap;
+use model::ghap::{Ghap, reason};
 use model::hook::{Source, ToldEntry};
 use model::{OpError, limits};
 use store::{Rx, Tx, check_ins, ghaps, projects, sessions};
 
-use super::observed::DueReminders;
-
-/// The reason in the receipt of a reminder.
-const REMINDER: &str = "check-in";
+use super::observed::GhapFlags;
 
 /// Orphans shown to a new session.
 const ORPHANS_SHOWN: usize = 3;
 
-pub(crate) fn may_have_candidates(occasion: &Occasion<'_>, due: &DueReminders) -> bool {
+pub(crate) fn may_have_candidates(occasion: &Occasion<'_>, flags: &GhapFlags) -> bool {
     match occasion {
         Occasion::SessionStart(_) => true,
-        Occasion::Prompt(_) | Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => due.may_be(),
+        Occasion::Prompt(_) | Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => {
+            flags.due.may_be()
+        }
         Occasion::Handoff { .. } | Occasion::Question { .. } => false,
     }
 }
 
 pub(crate) fn candidates(
     moment: &Moment<'_>,
-    due: &DueReminders,
+    flags: &GhapFlags,
 ) -> Result<Vec<Candidate>, OpError> {
-    if !may_have_candidates(&moment.occasion, due) {
+    if !may_have_candidates(&moment.occasion, flags) {
         return Ok(Vec::new());
     }
     moment.store.read(|rx| {
@@ -37,11 +36,11 @@ pub(crate) fn candidates(
         match moment.occasion {
             Occasion::SessionStart(source) => at_start(rx, moment.now, source, (session, project)),
             _ => {
-                let noted = due.noted();
+                let noted = flags.due.noted();
                 let found = reminder(rx, (session, project))?;
                 let since = moment.now.saturating_sub(limits::GHAP_ORPHAN_MS);
                 if !check_ins::any_due(rx, since)? {
-                    due.none_since(noted);
+                    flags.due.none_since(noted);
                 }
                 Ok(found.into_iter().collect())
             }
@@ -61,7 +60,7 @@ fn reminder(
     Ok(Some(Candidate {
         stamp: due,
         score: 0.9,
-        reasons: vec![REMINDER.to_owned()],
+        reasons: vec![reason::CHECK_IN.to_owned()],
         cells: vec![first],
         more: lines,
         ..row(&ghap, Slot::CheckIn)
@@ -94,7 +93,7 @@ fn at_start(
             // A session that resumes gets it every time.
             stamp: now,
             score: 0.95,
-            reasons: vec!["the active ghap of this session".to_owned()],
+            reasons: vec![format!("{}: the active ghap of this session", reason::CHECK_IN)],
             cells: vec![format!("active ghap {}: {goal}. Hypothesis: {hypothesis}", ghap.name)],
             more: vec![format!("Prediction: {}", shown(&ghap.prediction))],
             ..row(&ghap, Slot::Open)
@@ -107,7 +106,7 @@ fn at_start(
         rows.push(Candidate {
             stamp: ghap.changed_at,
             score: 0.8 - 0.01 * place as f64,
-            reasons: vec!["orphaned ghap".to_owned()],
+            reasons: vec![reason::ORPHAN.to_owned()],
             cells: vec![format!("orphaned ghap {}: {goal}. Hypothesis: {hypothesis}", ghap.name)],
             more: vec![
                 "adopt_orphaned_ghap continues it; abandon_orphaned_ghap with a reason ends it."
@@ -129,7 +128,7 @@ fn shown(text: &str) -> String {
 
 /// Notes that a session got its reminder, so that it is not shown again.
 pub(crate) fn delivered(tx: &Tx<'_>, session: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
-    let Some(reminder) = entries.iter().find(|entry| entry.reason == REMINDER) else {
+    let Some(reminder) = entries.iter().find(|entry| entry.reason == reason::CHECK_IN) else {
         return Ok(());
     };
     match sessions::id_of(tx, session)? {

@@ -124,6 +124,7 @@ impl Op for UpdateGhap {
             params.apply(&mut ghap, now);
             ghaps::update(tx, &ghap)?;
             let subject = format!("{}://{}", ghaps::SCHEME, ghap.name);
+            place.acted_on(tx, &subject)?;
             tx.note(Event { project: Some(place.project), ..Event::new("ghap/updated", subject) })?;
             Ok(UpdateGhapOutput {
                 success: true,

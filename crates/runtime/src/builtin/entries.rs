@@ -66,7 +66,9 @@ impl Op for Get {
             OpError::invalid("path", format!("no entries are called {}://", path.scheme))
                 .hint(format!("Paths look like {}.", known.join(", ")))
         })?;
-        Ok(GetOutput { ok: true, entry: scheme.read(cx, &path)? })
+        let entry = scheme.read(cx, &path)?;
+        cx.note_read(cx.caller.session.as_deref(), &entry.path);
+        Ok(GetOutput { ok: true, entry })
     }
 }
 

@@ -1,0 +1,184 @@
+//! Experiences, orphans and reminders for later sessions, under each switch and with a clock that jumps.
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::ghaps::{SESSION, new};
+use super::ghaps_hooks::{GREEN, RED, begins, event, here, ran, resolve, start, starts};
+use super::home;
+
+pub(super) const ASK: &str = "The login test is flaky again, is it the clock of the host?";
+
+/// The text that the hook adds to a prompt.
+pub(super) fn prompted(home: &Home, session: &str, prompt: &str) -> String {
+    event(home, "UserPromptSubmit", (session, "web"), &json!({ "prompt": prompt }))
+}
+
+/// A ghap that a session falsified, with its lesson. Returns its id.
+pub(super) fn falsified(home: &Home, session: &str) -> String {
+    let id = start(home, session);
+    let params = json!({
+        "status": "falsified", "result": "They still fail", "surprise": "The clock is right",
+        "root_cause": { "category": "test-isolation", "description": "Two tests share one user" },
+        "lesson": { "what_worked": "One user per test", "takeaway": "Give each test its own user in tests/users.py" },
+        "session_id": session,
+    });
+    home.call("resolve_ghap", &here(home, params));
+    id
+}
+
+/// @learned_at_prompts
+/// @learned_once
+#[test]
+fn a_falsified_experience_is_a_warning_to_other_sessions_once() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    falsified(&home, SESSION);
+    assert_eq!(prompted(&home, SESSION, ASK), "", "its own session knows it");
+    let warning = "- **debugging**: Find why the login test is flaky (falsified). Warning: it was believed that The \
+         clock of the test host runs ahead. True was: The clock is right. Lesson: Give each test its own user in \
+         tests/users.py";
+    let told = prompted(&home, "s-2", ASK);
+    assert_eq!(told, format!("## Relevant Experiences\n{warning}"));
+    assert_eq!(prompted(&home, "s-2", ASK), "", "once");
+    for source in ["clear", "compact"] {
+        starts(&home, "s-2", source);
+        assert!(prompted(&home, "s-2", ASK).contains(warning), "{source}");
+        starts(&home, SESSION, source);
+        assert!(prompted(&home, SESSION, ASK).contains(warning), "{source}: its own session");
+    }
+    assert_eq!(prompted(&home, "s-3", "Write a haiku about autumn leaves"), "");
+}
+
+/// The number of rows of a table that learning writes at hooks.
+fn rows(home: &Home, table: &str) -> i64 {
+    let db = super::sqlite::open(&super::sqlite::path(home));
+    db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+/// @learning_hooks
+#[test]
+fn with_hooks_off_or_nothing_captured_no_text_counter_evidence_or_failure_is_left() {
+    for (name, value) in
+        [("REKINDLE_LEARNING_HOOKS", "false"), ("REKINDLE_EXCLUDE_PROJECTS", "web"), ("", "pause")]
+    {
+        let mut home = home();
+        let mut before = home.daemon();
+        starts(&home, SESSION, "startup");
+        falsified(&home, SESSION);
+        let active = home.call("start_ghap", &here(&home, new(SESSION)))["id"].clone();
+        before.end_by("TERM");
+        if name.is_empty() {
+            home.run(&["pause"]).ok();
+        } else {
+            home.set(name, value);
+        }
+        let _daemon = home.daemon();
+        assert_eq!(prompted(&home, "s-2", ASK), "", "{name}");
+        for number in 0..11 {
+            assert_eq!(begins(&home, number), "", "{name}");
+        }
+        for _ in 0..2 {
+            let told = ran(&home, (SESSION, "web"), "cargo test 2>&1 | tail -20", RED);
+            assert_eq!(told, "", "{name}: an outcome");
+            assert_eq!(ran(&home, ("s-2", "web"), "pytest | tail", "E  x\n1 failed"), "", "{name}");
+        }
+        ran(&home, (SESSION, "web"), "cargo test", GREEN);
+        for table in ["check_ins", "failures", "receipts"] {
+            assert_eq!(rows(&home, table), 0, "{name}: {table}");
+        }
+        if name == "REKINDLE_LEARNING_HOOKS" {
+            let shown =
+                home.call("get_active_ghap", &here(&home, json!({ "session_id": SESSION })));
+            assert_eq!((&shown["id"], shown.get("evidence")), (&active, None));
+            let asked = here(&home, json!({ "query": ASK }));
+            let found = home.call("search_experiences", &asked);
+            assert_eq!(found["count"], 1, "the tools work: {found}");
+        }
+    }
+}
+
+/// Moves the last event of a session into the past, as if it had been silent since then.
+fn silent_for(home: &Home, session: &str, minutes: i64) {
+    let db = super::sqlite::open(&super::sqlite::path(home));
+    let moved = db
+        .execute(
+            "UPDATE sessions SET last_at = last_at - ?2 WHERE name = ?1",
+            (session, minutes * 60_000),
+        )
+        .unwrap();
+    assert_eq!(moved, 1);
+}
+
+/// @ghap_orphans
+#[test]
+fn the_ghap_of_a_session_that_is_silent_for_half_an_hour_is_an_orphan_while_another_works() {
+    let home = home();
+    let orphan = |home: &Home, session: &str| {
+        home.call("get_orphaned_ghap", &here(home, json!({ "session_id": session })))["has_orphan"]
+            .clone()
+    };
+    for (minutes, expected) in [(29, false), (31, true)] {
+        let mut daemon = home.daemon();
+        starts(&home, SESSION, "startup");
+        home.run(&["call", "start_ghap", &here(&home, new(SESSION)).to_string()]);
+        daemon.end_by("TERM");
+        silent_for(&home, SESSION, minutes);
+        let mut daemon = home.daemon();
+        let session = format!("s-{minutes}");
+        let told = starts(&home, &session, "startup");
+        assert_eq!(told.contains("orphaned ghap"), expected, "{minutes} minutes: {told}");
+        assert_eq!(orphan(&home, &session), json!(expected), "{minutes} minutes");
+        daemon.end_by("TERM");
+    }
+}
+
+/// Sends an event as of this many milliseconds from now. Returns its reply.
+fn event_at(home: &Home, name: &str, shift: i64, more: &Value) -> Value {
+    let at = client::clock::now_ms() + shift;
+    let mut payload = json!({ "session_id": SESSION, "cwd": home.path("web") });
+    for (member, value) in more.as_object().unwrap() {
+        payload[member] = value.clone();
+    }
+    home.call(
+        "hook",
+        &json!({ "event": name, "agent": "claude-code", "at": at, "payload": payload }),
+    )
+}
+
+/// @check_in_counter
+/// @ghap_evidence
+#[test]
+fn a_clock_that_jumps_loses_no_count_and_makes_no_evidence_of_earlier_runs() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    let hour = 3_600_000;
+    let mut reminded = 0;
+    for (number, shift) in
+        [0, hour, -hour, hour, -hour, 0, hour, -hour, 0, -hour].iter().enumerate()
+    {
+        let call = json!({
+            "tool_name": "Read", "tool_input": { "file_path": "/srv/a.md" },
+            "tool_use_id": format!("jump-{number}"),
+        });
+        let reply = event_at(&home, "PreToolUse", *shift, &call);
+        reminded +=
+            usize::from(reply["context"].as_str().is_some_and(|text| text.contains("Goal:")));
+    }
+    assert_eq!(reminded, 1, "at the tenth call");
+    let run = |shift: i64, number: u32| {
+        let more = json!({
+            "tool_name": "Bash", "tool_input": { "command": "cargo test" },
+            "tool_response": { "stdout": GREEN, "stderr": "" }, "tool_use_id": format!("run-{number}"),
+        });
+        event_at(&home, "PostToolUse", shift, &more)
+    };
+    run(-hour, 1);
+    assert_eq!(resolve(&home, "confirmed"), "silver", "a run from before the start");
+    start(&home, SESSION);
+    run(hour, 2);
+    assert_eq!(resolve(&home, "confirmed"), "gold", "a run of a clock that is ahead");
+}

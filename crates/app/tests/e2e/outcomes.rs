@@ -1,0 +1,117 @@
+//! The text after a test run or a build: the outcome for the active ghap, and the suggestion to start one.
+
+use serde_json::{Value, json};
+use testkit::Home;
+
+use super::ghaps::SESSION;
+use super::ghaps_hooks::{GREEN, RED, event, here, ran, start, starts};
+use super::home;
+
+const OWN: (&str, &str) = (SESSION, "web");
+
+/// A run that Claude Code reports as failed.
+fn fails(home: &Home, at: (&str, &str), command: &str, error: &str) -> String {
+    let more = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "error": error });
+    event(home, "PostToolUseFailure", at, &more)
+}
+
+fn update(home: &Home, hypothesis: &str) {
+    home.call(
+        "update_ghap",
+        &here(home, json!({ "hypothesis": hypothesis, "session_id": SESSION })),
+    );
+}
+
+/// @ghap_outcome
+#[test]
+fn a_run_of_an_active_ghap_is_answered_once_per_result_and_iteration() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    let passed = "## Outcome\n- `cargo test` passed (3 passed, 0 failed)\n  \
+         Prediction: The login tests pass with a frozen clock\n  \
+         If the prediction came true, call resolve_ghap with status confirmed.";
+    assert_eq!(ran(&home, OWN, "cargo test", GREEN), passed);
+    assert_eq!(ran(&home, OWN, "cargo test", GREEN), "", "once");
+    let failed = ran(&home, OWN, "cargo test 2>&1 | tail -20", RED);
+    assert!(
+        failed.starts_with(
+            "## Outcome\n- `cargo test 2>&1 | tail -20` failed (1 passed, 1 failed)\n"
+        ),
+        "{failed}"
+    );
+    assert!(
+        failed.contains("\n  Prediction: The login tests pass with a frozen clock\n"),
+        "{failed}"
+    );
+    assert!(failed.contains("surprise, root_cause and lesson"), "{failed}");
+    assert_eq!(fails(&home, OWN, "cargo test", "Exit code 101\nerror: test failed"), "");
+    assert_eq!(ran(&home, OWN, "cargo test", GREEN), "", "the failure in between changes nothing");
+    let built = fails(&home, OWN, "cargo build", "Exit code 101\nerror[E0308]: mismatched types");
+    assert!(built.contains("`cargo build` failed"), "another sub-command: {built}");
+    update(&home, "Two tests share one user");
+    assert_eq!(ran(&home, OWN, "cargo test", GREEN), passed, "another iteration");
+    assert_eq!(ran(&home, OWN, "ls src", "main.rs\n"), "", "no run");
+    starts(&home, SESSION, "compact");
+    assert_eq!(ran(&home, OWN, "cargo test", GREEN), passed, "the host dropped it");
+}
+
+/// @ghap_outcome
+#[test]
+fn a_hidden_result_is_said_to_be_no_evidence() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    assert_eq!(ran(&home, OWN, "cargo test | wc -l", "9\n"), "", "without a ghap");
+    start(&home, SESSION);
+    let told = ran(&home, OWN, "cargo test | wc -l", "9\n");
+    assert!(told.contains("The result of `cargo test | wc -l` is hidden"), "{told}");
+    assert!(told.contains("Prediction: The login tests pass"), "{told}");
+    assert_eq!(ran(&home, OWN, "cargo test || true", ""), "", "once");
+}
+
+/// @ghap_outcome
+#[test]
+fn the_outcome_reaches_codex_which_reports_no_failure() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    let payload = json!({
+        "session_id": SESSION, "cwd": home.path("web"), "hook_event_name": "PostToolUse",
+        "tool_name": "Bash", "tool_use_id": "call-1", "model": "m", "turn_id": "t",
+        "tool_input": { "command": "cargo test" }, "tool_response": RED,
+    });
+    let run =
+        home.run_with(&["hook", "PostToolUse", "--agent", "codex"], payload.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(text.contains("`cargo test` failed (1 passed, 1 failed)"), "{text}");
+}
+
+/// @ghap_suggestion
+#[test]
+fn a_failed_run_without_a_ghap_leads_to_one_suggestion_in_a_session() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    assert_eq!(ran(&home, OWN, "cargo test", GREEN), "", "a run that passed");
+    assert_eq!(fails(&home, OWN, "ls /none", "Exit code 2\nls: no such file"), "", "no run");
+    let told = ran(&home, OWN, "cargo test 2>&1 | tail -20", RED);
+    assert_eq!(
+        told,
+        "## Outcome\n- `cargo test 2>&1 | tail -20` failed (1 passed, 1 failed)\n  \
+         If the cause is not clear, state a hypothesis first: start_ghap."
+    );
+    assert_eq!(fails(&home, OWN, "pytest", "Exit code 1\nE  ValueError: x\n1 failed"), "");
+    starts(&home, SESSION, "compact");
+    assert_eq!(
+        fails(&home, OWN, "cargo test", "Exit code 101\nerror: y"),
+        "",
+        "after a compaction"
+    );
+    starts(&home, "s-2", "startup");
+    let other = ran(&home, ("s-2", "web"), "cargo test | tail", RED);
+    assert!(other.contains("start_ghap"), "{other}");
+}
