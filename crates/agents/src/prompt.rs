@@ -4,6 +4,7 @@ mod images;
 mod our_text;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::table::HOST_TAGS;
@@ -114,41 +115,41 @@ fn tag(text: &str, name: &str) -> Option<Tag> {
 }
 
 /// The text without the blocks in a host's tags. A tag in backticks is the user's own text. An unclosed
-/// tag is the user's own text too, with everything after it, unless the prompt begins with the tag: then
-/// nothing is left.
+/// tag is the user's own text too, unless the prompt begins with it: then nothing is left.
 fn without_host_blocks(text: &str) -> Cow<'_, str> {
-    if !text.contains('<') {
-        return text.into();
-    }
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut at = 0;
-    while let Some(next) = rest[at..].find('<') {
-        at += next;
-        let before = &rest[..at];
-        let Some(name) = host_tag(&rest[at..]).filter(|_| !before.ends_with('`')) else {
-            at += 1;
+    let HostBlocks { closed, unclosed } = host_blocks(text);
+    let begins_unclosed = |kept: &str, gap: Range<usize>| {
+        let next = unclosed.get(unclosed.partition_point(|at| *at < gap.start));
+        next.filter(|at| **at < gap.end)
+            .is_some_and(|at| text[gap.start..*at].trim().is_empty() && kept.trim().is_empty())
+    };
+    let mut kept = String::new();
+    let mut from = 0;
+    for block in closed {
+        if block.start < from {
+            // Inside the block before.
             continue;
-        };
-        let Some(end) = block_end(&rest[at..], name) else {
-            if kept.trim().is_empty() && before.trim().is_empty() {
-                return kept.into();
-            }
-            // Searching for the end of each of many unclosed tags would take quadratic time, so the
-            // rest is kept.
-            break;
-        };
+        }
+        if begins_unclosed(&kept, from..block.start) {
+            return "".into();
+        }
+        let before = &text[from..block.start];
         // Blanks before a block at the beginning of a line are removed with it. Around a block inside a line one stays.
         let line = before.rfind('\n').map_or(0, |line| line + 1);
         let begins = before[line..].trim().is_empty() && (line > 0 || is_at_line_start(&kept));
         kept.push_str(if begins { &before[..line] } else { before });
-        rest = &rest[at + end..];
-        if kept.ends_with(' ') {
-            rest = rest.strip_prefix(' ').unwrap_or(rest);
+        from = block.end;
+        if kept.ends_with(' ') && text[from..].starts_with(' ') {
+            from += 1;
         }
-        at = 0;
     }
-    kept.push_str(rest);
+    if begins_unclosed(&kept, from..text.len()) {
+        return "".into();
+    }
+    if from == 0 {
+        return text.into();
+    }
+    kept.push_str(&text[from..]);
     kept.into()
 }
 
@@ -156,35 +157,60 @@ fn is_at_line_start(text: &str) -> bool {
     text.is_empty() || text.ends_with('\n')
 }
 
-/// The name of the host's tag that the line begins with.
-fn host_tag(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix('<')?;
-    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let name = &rest[..rest.find(|c| !in_name(c))?];
-    let known = |tag: &&str| match tag.ends_with(['-', '_']) {
-        true => name.starts_with(*tag),
-        false => name == *tag,
-    };
-    (HOST_TAGS.iter().any(known) && tag(line, name).is_some()).then_some(name)
+/// The blocks in a host's tags.
+#[derive(Default)]
+struct HostBlocks {
+    /// In order of their beginning; a block may be inside another one.
+    closed: Vec<Range<usize>>,
+    /// The offsets of tags that are never closed, in order.
+    unclosed: Vec<usize>,
 }
 
-/// Where the block ends that the text begins with.
-fn block_end(text: &str, name: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = 0;
-    while let Some(next) = text[at..].find('<') {
-        at += next;
-        let Some(Tag { opens, length }) = tag(&text[at..], name) else {
-            at += 1;
+/// Pairs the tags of each name in one pass: searching for the end of each of many unclosed tags would take quadratic time.
+fn host_blocks(text: &str) -> HostBlocks {
+    let mut blocks = HostBlocks::default();
+    let mut open: HashMap<String, Vec<OpenTag>> = HashMap::new();
+    for (at, _) in text.match_indices('<') {
+        let Some((name, Tag { opens, length })) = host_tag(&text[at..]) else { continue };
+        let open = open.entry(name).or_default();
+        let end = at + length;
+        if opens {
+            open.push(OpenTag { at, in_code: text[..at].ends_with('`') });
             continue;
-        };
-        at += length;
-        depth = if opens { depth + 1 } else { depth.saturating_sub(1) };
-        if depth == 0 {
-            return Some(at);
+        }
+        if !text[end..].starts_with('`') {
+            // A tag in backticks is closed in them, or never.
+            open.truncate(open.iter().rposition(|tag| !tag.in_code).map_or(0, |last| last + 1));
+        }
+        if let Some(tag) = open.pop().filter(|tag| !tag.in_code) {
+            blocks.closed.push(tag.at..end);
         }
     }
-    None
+    let unclosed = open.values().flatten().filter(|tag| !tag.in_code);
+    blocks.unclosed = unclosed.map(|tag| tag.at).collect();
+    blocks.unclosed.sort_unstable();
+    blocks.closed.sort_by_key(|block| block.start);
+    blocks
+}
+
+struct OpenTag {
+    at: usize,
+    in_code: bool,
+}
+
+/// The host's tag that the text begins with, and its name in small letters.
+fn host_tag(text: &str) -> Option<(String, Tag)> {
+    let rest = text.strip_prefix('<')?;
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let name = &rest[..rest.find(|c| !in_name(c))?];
+    let lower = name.to_ascii_lowercase();
+    let known = |tag: &&str| match tag.ends_with(['-', '_']) {
+        true => lower.starts_with(*tag),
+        false => lower == *tag,
+    };
+    let found = HOST_TAGS.iter().any(known).then(|| tag(text, name)).flatten()?;
+    Some((lower, found))
 }
 
 #[cfg(test)]
@@ -241,6 +267,24 @@ mod tests {
                 Some("what is `<system-reminder>x</system-reminder>` for?"),
             ),
             ("<div>mine</div>", Some("<div>mine</div>")),
+            (
+                "what is <command-name> for?\n<system-reminder>no</system-reminder>\nand why?",
+                Some("what is <command-name> for?\n\nand why?"),
+            ),
+            (
+                "what is <system-reminder> for?\n<system-reminder>no</system-reminder>",
+                Some("what is <system-reminder> for?"),
+            ),
+            (
+                "<system-reminder>never show `<system-reminder>` to users</system-reminder>why?",
+                Some("why?"),
+            ),
+            (
+                "<system-reminder>a `<system-reminder>b</system-reminder>` c</system-reminder>why?",
+                Some("why?"),
+            ),
+            ("<command-name>/x</command-name>\n<system-reminder>y", None),
+            ("<command-name>a <system-reminder></command-name>why?", Some("why?")),
             (
                 "<system-reminder>a<system-reminder>b</system-reminder>c</system-reminder>d",
                 Some("d"),

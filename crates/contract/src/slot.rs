@@ -208,6 +208,8 @@ fn bullets(title: &'static str, floor: usize, rows_max: usize) -> SlotInfo {
 
 #[cfg(test)]
 mod tests {
+    use model::hook::SECTION_TITLES;
+
     use super::*;
 
     #[test]
@@ -218,6 +220,16 @@ mod tests {
             assert!(info.floor <= info.rows_max, "{slot:?}");
             assert!(info.rows_max <= info.rows_recovery_max, "{slot:?}");
             assert_eq!(info.title.is_empty(), info.form == Form::Verbatim, "{slot:?}");
+        }
+    }
+
+    /// Otherwise a prompt that repeats the section is stored with its heading.
+    #[test]
+    fn every_title_is_known_to_the_capture_of_prompts() {
+        for slot in YIELD_ORDER {
+            let title = slot.info().title;
+            let is_known = SECTION_TITLES.contains(&title) || HINT_TITLES.contains(&title);
+            assert!(title.is_empty() || is_known, "{title}");
         }
     }
 

@@ -7,31 +7,26 @@ use contract::{Candidate, Moment, Occasion, Slot};
 use model::context::{self, ContextSets};
 use model::entry::EntryPath;
 use model::event::Event;
-use model::hook::{Source, ToldEntry};
+use model::hook::{BLOCK_END, RESUMED, Source, ToldEntry};
 use model::{OpError, limits};
 use serde_json::json;
 use store::{Tx, context as stored, session_details, sessions};
 
-const HEADER: [&str; 3] = [
-    "[SESSION RESUMED]",
-    "This is a resumed session. Your shell state has been reset.",
-    "Re-run any environment setup commands before proceeding.",
-];
+const HEADER: [&str; 3] =
+    [RESUMED.first, RESUMED.second, "Re-run any environment setup commands before proceeding."];
 /// The line above the files.
 pub(crate) const FILES: &str = "Relevant files:";
-/// The last line of the block.
-pub(crate) const END: &str = "---";
 
 /// The beginnings of lines that the block has itself.
 const LABELS: [&str; 4] =
     ["Session directory", "Environment hint", "Relevant files", "Last applet"];
 
 /// The reason in the receipt of the block.
-const RESUMED: &str = "the session resumed";
+const RESUME_REASON: &str = "the session resumed";
 
 /// Publishes the context of a session that got the block.
 pub(crate) fn delivered(tx: &Tx<'_>, name: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
-    if !entries.iter().any(|entry| entry.reason == RESUMED) {
+    if !entries.iter().any(|entry| entry.reason == RESUME_REASON) {
         return Ok(());
     }
     let Some(session) = sessions::by_name(tx, name)? else { return Ok(()) };
@@ -75,7 +70,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
             stamp: moment.now.saturating_add(i64::try_from(place).unwrap_or_default()),
             score: 1.0 - 0.01 * place as f64,
             reasons: vec![match slot {
-                Slot::Resume => RESUMED.to_owned(),
+                Slot::Resume => RESUME_REASON.to_owned(),
                 _ => "the session declared it".to_owned(),
             }],
             cells: vec![first],
@@ -164,7 +159,7 @@ fn lines_of(
         lines.extend(section);
     }
     lines.extend(left_out_line(left_out));
-    lines.push(END.to_owned());
+    lines.push(BLOCK_END.to_owned());
     lines
 }
 

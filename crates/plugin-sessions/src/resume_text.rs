@@ -3,14 +3,15 @@
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, not_recorded};
 use model::OpError;
+use model::hook::BLOCK_END;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use place::NotCaptured;
 
+use crate::target;
 use crate::target::BY_PEOPLE;
-use crate::{resume, target};
 
 pub(crate) struct ResumeText;
 
@@ -70,7 +71,7 @@ impl Op for ResumeText {
         // No other line is just dashes: items follow the name of their set.
         let end = text
             .lines()
-            .position(|line| line == resume::END)
+            .position(|line| line == BLOCK_END)
             .ok_or_else(|| not_recorded(NotCaptured::Paused))?;
         let block: Vec<&str> = text.lines().take(end + 1).collect();
         Ok(ResumeTextOutput { session_id, text: block.join("\n") })

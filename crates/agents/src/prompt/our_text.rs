@@ -1,32 +1,84 @@
-//! Removes text of ours that a prompt or an answer repeats: whole briefings, some of their sections, single rows, and
-//! blocks of hints.
+//! Removes text of ours that a prompt or an answer repeats: whole briefings, some of their sections, single rows,
+//! blocks of hints, and the blocks of resumed and handed over sessions.
 //! The words of the user around it stay.
 
 use std::borrow::Cow;
 
-use model::hook::{BRIEFING_NATURE, BRIEFING_TITLES, HINT_TITLES};
+use model::hook::{
+    BLOCK_END, BRIEFING_NATURE, BRIEFING_TITLES, HANDOFF, HINT_TITLES, RESUMED, SECTION_TITLES,
+};
 
 /// The line below the title of a briefing of an earlier build.
 const NATURE: &str = "Records of earlier work, not instructions.";
 
-/// Headings of sections. They are removed without a title only above a row of ours.
-const SECTIONS: &[&str] = &[
-    "This session",
-    "Marked",
-    "Open",
-    "Recent sessions",
-    "Learned",
-    "Files in progress",
-    "Other projects",
-    "Earlier, about this",
-    "Recent Intents",
-];
+/// Headings of blocks that come alone, after a tool call, and how their rows begin.
+const BLOCK_TITLES: [&str; 2] = ["Your hypothesis", "Seen before"];
+const BLOCK_ROWS: [&str; 5] =
+    ["- Goal: ", "Hypothesis: ", "Prediction: ", "Does it still hold? update_ghap", "- Seen "];
 
-/// The text without our briefings, their rows and our hints, also where they are quoted with `> `, in a code fence or after other
-/// words on the line.
+/// The text without ours, also where it is quoted with `> `, in a code fence or after other words on the line.
 pub(super) fn removed(text: &str) -> Cow<'_, str> {
-    let is_ours =
-        |line: &str| title_at(line).or_else(|| hint_title_at(line)).is_some() || is_row(bare(line));
+    match without_framed(text) {
+        Cow::Borrowed(text) => without_rows(text),
+        Cow::Owned(text) => without_rows(&text).into_owned().into(),
+    }
+}
+
+/// The text without the blocks of resumed and handed over sessions. A block without its last line stays.
+fn without_framed(text: &str) -> Cow<'_, str> {
+    if ![RESUMED, HANDOFF].iter().any(|block| text.contains(block.first)) {
+        return text.into();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut kept: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        let rest = &lines[at + 1..];
+        let Some((before, quote)) = framed_at(line, rest.first()) else {
+            kept.push(line);
+            at += 1;
+            continue;
+        };
+        let ends =
+            rest.iter().zip(at + 1..).find_map(|(line, at)| Some((at, after_end(line, quote)?)));
+        let Some((end, after)) = ends else {
+            // A second search for the end would fail too.
+            kept.extend(&lines[at..]);
+            break;
+        };
+        kept.extend([before, after].iter().filter(|part| !bare(part).is_empty()));
+        at = end + 1;
+        let is_fence_at = |line: Option<&&str>| line.is_some_and(|line| is_fence(bare(line)));
+        if bare(after).is_empty() && is_fence_at(kept.last()) && is_fence_at(lines.get(at)) {
+            kept.pop();
+            at += 1;
+        }
+    }
+    kept.join("\n").into()
+}
+
+/// The words before a framed block that begins in this line, and the marks of its quotation.
+fn framed_at<'t>(line: &'t str, next: Option<&&str>) -> Option<(&'t str, &'t str)> {
+    [RESUMED, HANDOFF].iter().find_map(|block| {
+        let before = &line[..line.find(block.first)?];
+        let is_ours = line.trim_end().ends_with(']') && next?.contains(block.second);
+        let quote = if bare(before).is_empty() { before } else { "" };
+        is_ours.then_some((before.trim_end(), quote))
+    })
+}
+
+/// The words after the last line of a framed block. Rows of the block have marks or are indented, so that none of
+/// them is taken for it.
+fn after_end<'t>(line: &'t str, quote: &str) -> Option<&'t str> {
+    let after = line.strip_prefix(quote)?.strip_prefix(BLOCK_END)?;
+    (after.is_empty() || after.starts_with(char::is_whitespace)).then(|| after.trim_start())
+}
+
+/// The text without our briefings, their rows and our hints.
+fn without_rows(text: &str) -> Cow<'_, str> {
+    let is_ours = |line: &str| {
+        title_at(line).or_else(|| block_title_at(line)).is_some() || is_row(bare(line))
+    };
     if !text.lines().any(is_ours) {
         return text.into();
     }
@@ -48,7 +100,7 @@ pub(super) fn removed(text: &str) -> Cow<'_, str> {
             }
             None => state.has_removed = true,
         }
-        if let Some(at) = title_at(line).or_else(|| hints_at(line, rest)) {
+        if let Some(at) = title_at(line).or_else(|| block_at(line, rest)) {
             let before = line[..at].trim_end();
             if !bare(before).is_empty() {
                 kept.push(before);
@@ -62,8 +114,8 @@ pub(super) fn removed(text: &str) -> Cow<'_, str> {
 struct OurTextState {
     /// Whether a title was seen, and only lines of ours since.
     is_inside: bool,
-    /// Whether the heading of a block of hints was seen, and only hints since.
-    in_hints: bool,
+    /// Whether the heading of a block was seen, and only its rows since.
+    in_block: bool,
     after_gap: bool,
     /// Whether the line before was removed.
     has_removed: bool,
@@ -74,8 +126,8 @@ impl OurTextState {
     fn own_part<'a>(&mut self, line: &'a str, rest: &[&str]) -> Option<&'a str> {
         let bare = bare(line);
         let after_gap = std::mem::replace(&mut self.after_gap, bare.is_empty());
-        self.in_hints = hints_at(line, rest).is_some() || self.in_hints && is_hint(bare);
-        if self.in_hints {
+        self.in_block = block_at(line, rest).is_some() || self.in_block && is_block_row(bare);
+        if self.in_block {
             return None;
         }
         if title_at(line).is_some() {
@@ -89,8 +141,10 @@ impl OurTextState {
             return Some(line);
         }
         let is_heading = bare.starts_with("## ") && (!after_gap || leads_to_ours(rest));
-        // Rows of hints and of the old form have no id.
-        let is_other_row = !after_gap && (bare.starts_with("- ") || bare.starts_with('|'));
+        // Rows of hints and of the old form have no id; further lines of a row are indented.
+        let is_indented = line.trim_start_matches(['>']).starts_with("  ");
+        let is_other_row =
+            !after_gap && (bare.starts_with("- ") || bare.starts_with('|') || is_indented);
         if bare.is_empty() || bare == NATURE || is_heading || is_other_row {
             return None;
         }
@@ -111,15 +165,20 @@ fn title_at(line: &str) -> Option<usize> {
     heading_at(line, "# ", &BRIEFING_TITLES)
 }
 
-/// The offset of the heading of a block of hints in this line, if the line ends with one.
-fn hint_title_at(line: &str) -> Option<usize> {
-    heading_at(line.trim_end(), "## ", &HINT_TITLES)
+/// The offset of the heading of a block of hints, a hypothesis or a fix in this line, if the line ends with one.
+fn block_title_at(line: &str) -> Option<usize> {
+    let line = line.trim_end();
+    heading_at(line, "## ", &HINT_TITLES).or_else(|| heading_at(line, "## ", &BLOCK_TITLES))
 }
 
-/// The offset of the heading of a block of hints, if a hint is on the next line. Without one the
+/// The offset of the heading of a block, if a row of a block is on the next line. Without one the
 /// heading is the user's own.
-fn hints_at(line: &str, rest: &[&str]) -> Option<usize> {
-    hint_title_at(line).filter(|_| rest.first().is_some_and(|next| is_hint(bare(next))))
+fn block_at(line: &str, rest: &[&str]) -> Option<usize> {
+    block_title_at(line).filter(|_| rest.first().is_some_and(|next| is_block_row(bare(next))))
+}
+
+fn is_block_row(bare: &str) -> bool {
+    BLOCK_ROWS.iter().any(|begin| bare.starts_with(begin)) || is_hint(bare)
 }
 
 /// The offset of one of these headings in a line that ends with it. Only a blank or a quotation
@@ -175,7 +234,8 @@ fn is_table_head(bare: &str, rest: &[&str]) -> bool {
 }
 
 fn is_section(bare: &str, rest: &[&str]) -> bool {
-    bare.strip_prefix("## ").is_some_and(|title| SECTIONS.contains(&title)) && leads_to_ours(rest)
+    bare.strip_prefix("## ").is_some_and(|title| SECTION_TITLES.contains(&title))
+        && leads_to_ours(rest)
 }
 
 /// Whether a row of ours follows, after at most two lines of a table's heading.
@@ -255,6 +315,36 @@ mod tests {
 
     /// @capture_our_text
     #[test]
+    fn a_repeated_block_of_a_session_is_removed_and_the_words_around_it_stay() {
+        let handoff = "[HANDOFF from claude-code to codex]\nAnother agent's session in shop, last active 1m ago. These are records of its work, not instructions.\nDirectory: /home/you/shop\n## Intent\n- #5 [1m ago] \"Fix the importer\"\n## Files and context\n- declared: src/csv.rs\n- ports: 6379\n  --- more\n---";
+        let resumed = "[SESSION RESUMED]\nThis is a resumed session. Your shell state has been reset.\nRe-run any environment setup commands before proceeding.\n\nSession directory: /a\n\nRelevant files:\n- /a/b.md\n---";
+        let quoted =
+            |text: &str| text.lines().map(|line| format!("> {line}\n")).collect::<String>();
+        let table = [
+            (handoff.to_owned(), ""),
+            (resumed.to_owned(), ""),
+            (format!("{resumed}\n{BRIEFING}\nand now?"), "and now?"),
+            (format!("{handoff} Go on with the open ends."), "Go on with the open ends."),
+            (format!("{handoff}\n\nGo on.\n---\nThanks"), "Go on.\n---\nThanks"),
+            (format!("Take this over: {handoff}\nGo on."), "Take this over:\nGo on."),
+            (format!("Read:\n{}\nGo on.", quoted(handoff)), "Read:\n\nGo on."),
+            (format!("{}Go on.", quoted(resumed)), "Go on."),
+            (format!("```\n{handoff}\n```\nGo on."), "Go on."),
+            (format!("{handoff}\n{resumed}\nGo on."), "Go on."),
+            (
+                "## Your hypothesis\n- Goal: a\n  Hypothesis: b\n  Prediction: c\n  Does it still hold? update_ghap changes it.\nwhy?".to_owned(),
+                "why?",
+            ),
+            ("## Seen before\n- Seen 2 times. Then `make` passed (2d ago)\nwhy?".to_owned(), "why?"),
+            (format!("{BRIEFING}\n## Working context\n- Relevant files:\n  - /a\n  (1 file(s) no longer exist)\nwhy?"), "why?"),
+        ];
+        for (text, own) in table {
+            assert_eq!(left(&text), own, "{text}");
+        }
+    }
+
+    /// @capture_our_text
+    #[test]
     fn text_that_only_looks_similar_stays() {
         for text in [
             "- #12 [bug] fix the login",
@@ -262,6 +352,11 @@ mod tests {
             "## Open\nthe door",
             "## Learned\n- nothing new",
             "## Hints for this command\n- use it with care",
+            "## Seen before\n- by nobody",
+            "## Decisions\n- keep the door",
+            "[SESSION RESUMED]\nis what it prints\n---\nwhy?",
+            "why does [HANDOFF from a to b] have no end?\n---",
+            "[HANDOFF from codex]\nThese are records of its work, not instructions.\nno end",
             "- router/build: docker compose build router",
             "how do I print the rekindle context?",
             "# rekindle context is the title of a briefing",

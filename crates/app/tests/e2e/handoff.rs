@@ -191,6 +191,19 @@ fn a_long_session_is_handed_over_with_results_failures_open_ends_and_decisions()
     }
 }
 
+/// @capture_our_text
+#[test]
+fn a_handoff_in_a_prompt_is_not_stored_with_the_prompt() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent = agent(&home, SESSION);
+    agent.asks("Fix the rounding of the cart total");
+    let text = home.run(&["handoff", "--session", SESSION]).ok();
+    agent.asks(&format!("{} Go on with the open ends.", text.trim_end()));
+    let newest = home.run(&["recent", "--json", "--limit", "1"]).json();
+    assert_eq!(newest["results"][0]["content"], "Go on with the open ends.", "{newest}");
+}
+
 /// @handoff
 #[test]
 fn a_handoff_fits_into_its_tokens_and_keeps_every_section() {
