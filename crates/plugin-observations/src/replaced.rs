@@ -10,8 +10,8 @@ use model::OpError;
 use model::observation::{ObsType, Observation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::search::{self, Hit, TalkText};
-use store::{Rx, TextQuestion, observations, passages, superseded_by};
+use store::search::{self, Filter, Hit, TalkText};
+use store::{Rx, TextQuestion, observations, passages, prompts, superseded_by};
 use text::{Replacement, Statement};
 
 use crate::note::Note;
@@ -27,6 +27,9 @@ const STATES_NOW_FROM: f64 = 0.7;
 const AMENDS_FROM: f64 = 0.5;
 const AMENDS_TOPIC_FROM: f64 = 0.6;
 const AMENDS_NEAR_FROM: f64 = 0.8;
+
+/// Summaries among the first hits whose statements are looked up.
+const SUMMARIES_LOOKED_UP: usize = 5;
 
 /// A prompt, an answer or a mark, as far as it matters for what it replaces.
 #[derive(Clone, Debug)]
@@ -137,8 +140,9 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 pub(crate) struct Replacements {
     /// For each hit that was looked up, the record that replaces it.
     by: HashMap<i64, Option<i64>>,
-    /// The answers and commits that only repeat a replaced hit of their turn, each with the record that replaces that one.
-    repeating: HashMap<i64, i64>,
+    /// The answers and commits that only repeat a replaced hit of their turn, and the summaries that repeat a replaced
+    /// statement of their session, each with that record and the one that replaces it.
+    repeating: HashMap<i64, (i64, i64)>,
     /// Records that were compared with hits; `None` for one whose text cannot replace another, like most.
     replacing: HashMap<i64, Option<TalkStatement>>,
 }
@@ -151,7 +155,12 @@ impl Replacements {
 
     /// The record that replaces what a hit says: it replaces the hit, or the statement that the hit repeats.
     pub(crate) fn of_said(&self, id: i64) -> Option<i64> {
-        self.of(id).or_else(|| self.repeating.get(&id).copied())
+        self.of(id).or_else(|| self.repeating.get(&id).map(|(_, new)| *new))
+    }
+
+    /// The statement that a hit only repeats, and the record that replaces it.
+    pub(crate) fn repeated_by(&self, id: i64) -> Option<(i64, i64)> {
+        self.repeating.get(&id).copied()
     }
 
     /// Finds the records that replace these hits.
@@ -163,7 +172,47 @@ impl Replacements {
     ) -> Result<(), OpError> {
         let hits: Vec<Hit> = hits.into_iter().collect();
         self.look_up_statements(rx, &hits, records)?;
-        self.look_up_repeating(rx, &hits, records)
+        self.look_up_repeating(rx, &hits, records)?;
+        self.look_up_summaries(rx, &hits, records)
+    }
+
+    /// Finds the summaries among the hits that repeat a replaced statement of their session: of its first prompt, or of
+    /// the answer to its last one, which are what a summary quotes.
+    fn look_up_summaries(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: &[Hit],
+        records: &mut RecordsRead,
+    ) -> Result<(), OpError> {
+        let is_open = |hit: &&Hit| {
+            hit.kind == ObsType::SessionSummary && !self.repeating.contains_key(&hit.id)
+        };
+        let open = hits.iter().filter(is_open).take(SUMMARIES_LOOKED_UP).copied();
+        let mut quoted: HashMap<i64, i64> = HashMap::new();
+        for summary in open.collect::<Vec<Hit>>() {
+            let first = prompts::of_session(rx, summary.session, 1)?.pop().map(|(id, _)| id);
+            let last = prompts::last_of_session(rx, summary.session, 1)?.pop().map(|(id, ..)| id);
+            let answer = last.map(|id| prompts::answer_to(rx, id)).transpose()?.flatten();
+            quoted.extend(first.into_iter().chain(answer).map(|id| (id, summary.id)));
+        }
+        let ids: Vec<i64> = quoted.keys().copied().collect();
+        let said: Vec<Hit> =
+            search::admitted(rx, &Filter::default(), &ids)?.into_values().collect();
+        self.look_up_statements(rx, &said, records)?;
+        for (old, summary) in quoted {
+            let Some(new) = self.of(old) else { continue };
+            for id in [summary, old, new] {
+                records.read(rx, id)?;
+            }
+            let [said, was, by] = [summary, old, new].map(|id| records.get(id));
+            if let (Some(said), Some(was), Some(by)) = (said, was, by)
+                && said.session_id != by.session_id
+                && repeats(rx, said, (was, by))
+            {
+                self.repeating.insert(summary, (old, new));
+            }
+        }
+        Ok(())
     }
 
     /// Finds the answers and commits among the hits that repeat a replaced record of their turn.
@@ -192,7 +241,7 @@ impl Replacements {
             if let (Some(said), Some(old), Some(by)) = (said, old, by)
                 && repeats(rx, said, (old, by))
             {
-                self.repeating.insert(hit.id, new);
+                self.repeating.insert(hit.id, (old.id, new));
             }
         }
         Ok(())

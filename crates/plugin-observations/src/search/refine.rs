@@ -208,12 +208,20 @@ impl Window<'_, '_> {
         behind: &mut Vec<Ranked>,
     ) -> Result<(), OpError> {
         let ids = self.first.iter().map(|one| one.hit.id);
-        let pairs: Vec<(i64, i64)> = ids.filter_map(|old| Some((old, replaced.of(old)?))).collect();
+        let mut pairs: Vec<(i64, i64)> =
+            ids.filter_map(|old| Some((old, replaced.of(old)?))).collect();
         let mut newest: HashMap<i64, (i64, i64)> = HashMap::new();
         for one in &self.first {
             if let Some(new) = replaced.of(one.hit.id) {
                 let known = newest.entry(new).or_insert((one.hit.at, one.hit.id));
                 *known = (*known).max((one.hit.at, one.hit.id));
+            }
+        }
+        // A summary is moved behind the newer record too, also if the statement that it repeats is not a hit.
+        for summary in self.first.iter().filter(|one| one.hit.kind == ObsType::SessionSummary) {
+            if let Some((old, new)) = replaced.repeated_by(summary.hit.id) {
+                newest.entry(new).or_insert((i64::MIN, old));
+                pairs.push((summary.hit.id, new));
             }
         }
         let mut answers: HashMap<i64, i64> = HashMap::new();

@@ -137,3 +137,33 @@ fn the_answer_and_the_commit_that_repeat_a_replaced_statement_are_marked_too() {
     let shown = world.ask("get_observations", json!({ "ids": [world.id(stripe)] }));
     assert!(shown["results"][0]["note"].to_string().contains(&by), "{shown}");
 }
+
+/// @search_newer_decision
+#[test]
+fn the_summary_of_a_session_with_a_replaced_decision_is_marked_and_comes_after_the_newer_one() {
+    let world = World::new();
+    let (old, new) = ("Backups are kept for 30 days.", "Backups are kept for 90 days now.");
+    for (session, ago, text) in [("s-1", 9 * DAY, old), ("s-2", 2 * DAY, new)] {
+        world.prompt((session, WEB), ago, text);
+        world.edit((session, WEB), ago - HOUR, "/nowhere/web/docs.md", "Edit docs.md: a note");
+        world.answer((session, WEB), ago - 2 * HOUR, "Noted in the docs.");
+        world.stop((session, WEB), ago - 3 * HOUR);
+    }
+    for kind in [None, Some("session_summary")] {
+        let asked = json!({ "query": "how long are backups kept", "obs_type": kind });
+        let found = world.ask("search", asked);
+        let hits = found["results"].as_array().unwrap();
+        let place = |session: &str| {
+            let is_summary = |hit: &serde_json::Value| {
+                hit["obs_type"] == "session_summary" && hit["session_id"] == session
+            };
+            hits.iter().position(is_summary).unwrap_or_else(|| panic!("{session}: {found}"))
+        };
+        let (older, newer) = (&hits[place("s-1")], &hits[place("s-2")]);
+        assert_eq!(older["note"], format!("replaced by #{}", world.id(new)), "{found}");
+        assert!(newer["note"].is_null(), "{found}");
+        let amendment = hits.iter().position(|hit| hit["id"] == world.id(new));
+        assert!(amendment.is_none_or(|place_of| place_of < place("s-1")), "{found}");
+        assert_eq!(amendment.is_none(), kind.is_some(), "{found}");
+    }
+}
