@@ -133,13 +133,22 @@ pub fn start_rate_limited(locations: &Locations, db: Option<&Path>) {
     }
     let stamp = locations.runtime_dir.join(START_STAMP);
     let fresh = age(&stamp).is_some_and(|age| age < limits::HOOK_START_PAUSE);
-    if !fresh && std::fs::write(&stamp, b"").is_ok() {
+    if !fresh && write_stamp(&stamp, "").is_ok() {
         // `doctor` reports a daemon that cannot be started; the event is safe in the spool.
         let started = command(db, &["--on-demand".into()]).and_then(|mut command| command.spawn());
         if let Ok(child) = started {
-            let _ = std::fs::write(&stamp, child.id().to_string());
+            let _ = write_stamp(&stamp, &child.id().to_string());
         }
     }
+}
+
+/// Replaces the text of the stamp, which only this user may read.
+fn write_stamp(stamp: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(stamp)?.write_all(text.as_bytes())
 }
 
 /// Whether a hook has started a daemon that may not accept connections yet.

@@ -238,7 +238,10 @@ impl HookEvent {
             }
         }
         if !session::is_addressable(&self.session) {
-            return Err(OpError::invalid("session_id", "session_id has a slash, or dots alone"));
+            return Err(OpError::invalid(
+                "session_id",
+                "session_id has a slash or a backslash, or is . or ..",
+            ));
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ pub fn check_id(param: &str, id: &str) -> Result<(), OpError> {
         "." | ".." => format!("'{id}' is not the id of a session"),
         long if long.len() > max => format!("the id of the session has more than {max} bytes"),
         odd if !is_addressable(odd) || odd.chars().any(char::is_control) => {
-            "the id of the session has a slash or a control character".to_owned()
+            "the id of the session has a slash, a backslash or a control character".to_owned()
         }
         _ => return Ok(()),
     };

@@ -17,4 +17,4 @@ pub use checkout::command_directory;
 pub use exclude::{are_projects, changed_files, is_excluded, listed, to_spool};
 pub use file::FileQuestion;
 pub use places::{Place, PlaceSource, Places, straight};
-pub use scope::{About, Question, Scope, Wanted, path, unknown};
+pub use scope::{About, Question, Scope, Wanted, path, shown_path, unknown};

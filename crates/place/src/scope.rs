@@ -4,6 +4,8 @@
 //! it is all projects, and so it is for `null` and `*`. A name means every project of that name, and the answer says
 //! which these are.
 
+use std::borrow::Cow;
+
 use model::OpError;
 use model::entry::EntryPath;
 use model::limits;
@@ -39,7 +41,7 @@ impl JsonSchema for Wanted {
         true
     }
 
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "Project".into()
     }
 
@@ -154,6 +156,16 @@ pub fn path(key: &str) -> String {
         return EntryPath::format("project", &[key]);
     }
     EntryPath::format("project", &parts)
+}
+
+/// The `project://` path of a key for people: the key itself if its path is encoded. Both are accepted where a project
+/// is asked for.
+pub fn shown_path(path: &str) -> Cow<'_, str> {
+    let encoded = path.strip_prefix("project://").filter(|key| key.contains('%'));
+    match encoded.and_then(model::entry::decode) {
+        Some(key) => key.into(),
+        None => path.into(),
+    }
 }
 
 /// The error for an unknown project, with similar ones.

@@ -1,5 +1,6 @@
 //! `list_projects`, `alias_project`, `merge_projects`, `split_project`: which places are one project.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use contract::pretty::pretty;
@@ -33,9 +34,11 @@ pub(crate) fn one(rx: &Rx<'_>, param: &str, text: &str) -> Result<Project, OpErr
             found.push(last);
             let paths: Vec<String> =
                 found.iter().map(|project| place::path(&project.key)).collect();
+            let shown: Vec<Cow<'_, str>> =
+                paths.iter().map(|path| place::shown_path(path)).collect();
             let message = format!("{} projects are called '{}'", others + 1, told(text));
             Err(OpError::invalid(param, message)
-                .hint(format!("Say which one: {}.", paths.join(", ")))
+                .hint(format!("Say which one: {}.", shown.join(", ")))
                 .with("projects", paths))
         }
     }
@@ -363,7 +366,7 @@ impl Pretty for ListProjects {
                 project.sessions.to_string(),
                 project.prompts.to_string(),
                 project.observations.to_string(),
-                show::line(&project.path),
+                show::line(&place::shown_path(&project.path)),
             ]);
             for alias in project.other_aliases() {
                 let mut row = vec![String::new(); 6];
@@ -413,7 +416,8 @@ impl Pretty for SplitProject {
         ProjectOutput { project }: &ProjectOutput,
         _: usize,
     ) -> String {
-        let (name, path) = (show::line(&project.name), show::line(&project.path));
+        let (name, path) =
+            (show::line(&project.name), show::line(&place::shown_path(&project.path)));
         let sessions = text::counted(project.sessions, "session");
         format!("✔ {name} is a project of its own, {path}: {sessions}")
     }

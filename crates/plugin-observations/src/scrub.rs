@@ -55,7 +55,7 @@ impl Op for Scrub {
         doc: "The secret guard checks every text of an event before it is stored. This checks the stored ones again with its \
               current rules: texts, metadata and paths of records, prompts, summaries, names and directories of \
               projects and sessions, and the context of sessions. Marks are held to \
-              the rules for what people write. Hints have their own guard and are left alone, as are copies \
+              the rules for text that people write. Hints have their own guard and are left alone, as are copies \
               that you made with backup; those that a restore or a repair saved are named. Scrubbing twice \
               changes nothing.",
         access: Access::Write { destructive: true, idempotent: true },

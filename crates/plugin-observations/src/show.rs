@@ -39,8 +39,11 @@ pub(crate) fn shared_name(about: &About) -> Option<String> {
 
 /// Says that a name means several projects, and how to name one of them.
 pub(crate) fn several_projects(name: &str, paths: &[&str]) -> String {
-    let shown: Vec<String> =
-        paths.iter().take(limits::PROJECTS_TOLD).map(|path| line(path)).collect();
+    let shown: Vec<String> = paths
+        .iter()
+        .take(limits::PROJECTS_TOLD)
+        .map(|path| line(&place::shown_path(path)))
+        .collect();
     format!(
         "{} projects are called {}: {}. `rekindle project list` shows their paths; `--project PATH` selects one.",
         paths.len(),
@@ -209,6 +212,10 @@ pub(crate) fn record(record: &Observation, note: Option<&str>, now: i64) -> Stri
     lines.extend(note.map(|note| format!("  note: {note}")));
     let metadata = record.metadata.iter().filter_map(|metadata| metadata.as_object());
     for (name, value) in metadata.flatten() {
+        if let Some(last) = value.as_i64().filter(|_| name == "last_timestamp") {
+            lines.push(format!("  last: {}", age_and_date(last, now)));
+            continue;
+        }
         // A summary is shown as its text already, and a command as the content.
         let said = value.as_str().is_some_and(|text| record.content.contains(text))
             || record.obs_type == ObsType::SessionSummary;

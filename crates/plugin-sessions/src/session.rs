@@ -37,6 +37,9 @@ pub(crate) struct GetSessionOutput {
     agent: String,
     state: SessionState,
     meta: SessionMeta,
+    /// Seconds since 1970, UTC: ages count from here.
+    #[serde(default)]
+    answered_at: i64,
 }
 
 /// The declared facts about a session.
@@ -96,12 +99,12 @@ impl Op for GetSession {
     fn run(&self, cx: &Cx<'_>, params: GetSessionParams) -> Result<GetSessionOutput, OpError> {
         cx.store.read(|rx| {
             let session = target::find(rx, &params.session_id)?;
-            described(rx, session)
+            described(rx, session, cx.now)
         })
     }
 }
 
-fn described(rx: &Rx<'_>, session: Session) -> Result<GetSessionOutput, OpError> {
+fn described(rx: &Rx<'_>, session: Session, now: i64) -> Result<GetSessionOutput, OpError> {
     let row = SessionRow::read(rx, session)?;
     let (cwd, current_intent) = (row.cwd().map(str::to_owned), row.last_prompt(rx)?);
     let (parent, context) = (row.parent(rx)?, context::of_session(rx, row.session.id)?);
@@ -128,12 +131,20 @@ fn described(rx: &Rx<'_>, session: Session) -> Result<GetSessionOutput, OpError>
         project: session.project,
         agent: session.agent,
         state: session.state,
+        answered_at: now.div_euclid(1000),
     })
 }
 
 impl Pretty for GetSession {
     fn pretty(_: &GetSessionParams, output: &GetSessionOutput, _: usize) -> String {
-        let GetSessionOutput { session_id, cwd, project, agent, state, meta } = output;
+        let GetSessionOutput { session_id, cwd, project, agent, state, meta, answered_at } = output;
+        let local = |at: &String| {
+            let now = answered_at.saturating_mul(1000);
+            time::parse_rfc3339(at).map_or_else(|| at.clone(), |at| zone::shown_with_age(at, now))
+        };
+        let (started, updated) = (local(&meta.started_at), local(&meta.updated_at));
+        let ended = meta.ended_at.as_ref().map(local);
+
         let unobserved = if meta.is_unobserved { ", not seen since its last turn" } else { "" };
         let state = format!("{}{unobserved}", state.word());
         let name = Some(&meta.name).filter(|name| !name.is_empty());
@@ -148,9 +159,9 @@ impl Pretty for GetSession {
             ("model", meta.model.as_ref()),
             ("parent", meta.parent.as_ref()),
             ("state", Some(&state)),
-            ("started", Some(&meta.started_at)),
-            ("ended", meta.ended_at.as_ref()),
-            ("last event", Some(&meta.updated_at)),
+            ("started", Some(&started)),
+            ("ended", ended.as_ref()),
+            ("last event", Some(&updated)),
         ];
         let facts = facts.into_iter().filter_map(|(name, fact)| Some((name, fact?)));
         let mut lines: Vec<String> =

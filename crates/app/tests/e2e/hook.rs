@@ -369,7 +369,8 @@ fn a_hook_without_a_daemon_starts_one_at_most_once_in_30_s() {
     home.set("REKINDLE_IDLE_EMPTY", "200ms");
     hook(&home, "SessionEnd", &payload("s-1"));
     let pid = home.pid();
-    assert!(home.path("run/start.stamp").exists());
+    let stamp = std::fs::metadata(home.path("run/start.stamp")).unwrap();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&stamp.permissions()) & 0o777, 0o600);
     wait_until("the daemon took in the event", || {
         (sqlite::recorded(&home).len() == 1).then_some(())
     });

@@ -260,8 +260,15 @@ fn a_user_shows_renames_resumes_and_deletes_a_session_by_a_prefix() {
     for line in ["name: Cart rounding", "directory: /srv/shop", "model: m-1", "ports:", "  8080"] {
         assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
     }
+    let dated = |name: &str| {
+        let line = shown.lines().find_map(|line| line.strip_prefix(name));
+        line.is_some_and(|at| at.ends_with(" ago)") && !at.contains('T'))
+    };
+    assert!(dated("started: ") && dated("last event: "), "{shown}");
     let listed = home.run(&["sessions", "--project", "*"]).ok();
     assert!(listed.contains("Cart rounding"), "{listed}");
+    let receipts = home.run(&["receipts", "--session", short]).ok();
+    assert_eq!(receipts, "Nothing was injected yet.\n");
     let resumed = home.run(&["sessions", "resume", short]).ok();
     assert!(
         resumed.starts_with("[SESSION RESUMED]\n") && resumed.contains("\nports: 8080\n---\n"),

@@ -44,7 +44,8 @@ fn a_project_name_that_two_projects_share_is_reported() {
     let paths = ["one/web", "two/web"].map(|dir| home.path(dir).to_string_lossy().into_owned());
     for args in [&["search", "zebra"][..], &["search", "numbat"], &["briefing"]] {
         let said = home.run(&[args, &["--project", "web"]].concat()).ok();
-        assert!(said.contains("2 projects are called web: project://"), "{said}");
+        assert!(said.contains("2 projects are called web: /"), "{said}");
+        assert!(paths.iter().all(|path| said.contains(path)), "{said}");
         assert!(said.contains("`rekindle project list` shows their paths"), "{said}");
     }
     let one = home.run(&["search", "zebra", "--project", &paths[0]]).ok();
@@ -63,7 +64,9 @@ fn ending_a_pause_that_does_not_exist_says_so() {
     assert_eq!(off, "there was no pause everywhere to end\n");
     home.run(&["pause", "--project", "web"]).ok();
     let off = home.run(&["pause", "off"]).ok();
-    assert!(off.starts_with("there was no pause everywhere to end\npaused in project://"), "{off}");
+    let web = home.path("web");
+    let held = format!("there was no pause everywhere to end\npaused in {} until", web.display());
+    assert!(off.starts_with(&held), "{off}");
     assert_eq!(home.run(&["pause", "off", "--project", "web"]).ok(), "not paused\n");
 }
 

@@ -4,13 +4,12 @@ use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier, config};
 use model::hint::Ttl;
 use model::project::Pause as Stored;
-use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Rx, pauses, projects};
 
-use place::{Wanted, path, unknown};
+use place::{Wanted, path, shown_path, unknown};
 
 pub(crate) struct Pause;
 
@@ -178,7 +177,10 @@ pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
             || ("everywhere".to_owned(), String::new()),
             |project| (format!("in {}", project.name), format!(" --project {}", project.name)),
         );
-        let end = pause.until.map_or_else(|| format!("`rekindle pause off{flag}`"), rfc3339);
+        let end = pause.until.map_or_else(
+            || format!("`rekindle pause off{flag}`"),
+            |until| zone::shown(until.div_euclid(1000)),
+        );
         notes.push(format!("paused {place}: nothing is captured or told until {end}"));
     }
     Ok(notes)
@@ -201,8 +203,11 @@ impl Pretty for Pause {
 
 impl Holding {
     fn line(&self, now: i64) -> String {
-        let project = self.project.as_deref().map(shown);
+        let project = self.project.as_deref().map(|path| shown(&shown_path(path)));
         let (place, flag) = match project {
+            Some(project) if project.contains(char::is_whitespace) => {
+                (format!("in {project}"), format!(" --project '{project}'"))
+            }
             Some(project) => (format!("in {project}"), format!(" --project {project}")),
             None => ("everywhere".to_owned(), String::new()),
         };

@@ -17,7 +17,7 @@ const LINES_OF_TEXT: usize = 200;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceiptsParams {
-    /// Only the texts of this session.
+    /// Only the texts of this session: its id, or its first characters.
     #[serde(default)]
     session_id: Option<String>,
     /// Number of lines to list, from 1 to 1,000.
@@ -104,7 +104,12 @@ impl Op for Receipts {
         doc: "Every row that a hook injected has a receipt: the entry it came from, the reason, its \
               tokens, and whether the session made use of it.",
         toolset: "system",
-        cli: CliShape { path: &["receipts"], pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
+        cli: CliShape {
+            path: &["receipts"],
+            flag_aliases: &[("session_id", "session")],
+            pretty: Some(pretty::<Self>),
+            ..CliShape::CALL_ONLY
+        },
         examples: &[
             Example { title: "The last injected lines", before: &[], params: r#"{"limit":20}"# },
             Example { title: "The use of each source", before: &[], params: r#"{"summary":true}"# },

@@ -63,8 +63,8 @@ fn one_project_can_be_paused() {
     assert_eq!(unknown.code, Code::NotFound);
     home.begin_session("s-1");
     let text = home.say("pause", json!({ "project": "web" }));
-    assert!(text.starts_with("paused in project://"), "{text}");
-    assert!(text.contains("until `rekindle pause off --project project://"), "{text}");
+    assert!(text.starts_with("paused in /") && !text.contains('%'), "{text}");
+    assert!(text.contains("until `rekindle pause off --project /"), "{text}");
     let notes = home.call("status", json!({})).unwrap()["notes"].to_string();
     assert!(notes.contains("paused in web: nothing"), "{notes}");
     assert!(notes.contains("`rekindle pause off --project web`"), "{notes}");

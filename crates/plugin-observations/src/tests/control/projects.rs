@@ -40,6 +40,7 @@ fn projects_are_listed_with_what_leads_to_them_and_what_is_kept() {
     assert_eq!(world.found(there), ["make s-web"], "the path is accepted as a project");
     let text = world.shown("list_projects", json!({}));
     assert!(text.lines().count() == 3 && text.contains("web") && text.contains("1h ago"), "{text}");
+    assert!(text.contains(WEB) && !text.contains('%'), "{text}");
     let empty = World::new();
     assert_eq!(empty.shown("list_projects", json!({})), "No project is known yet.");
 }
