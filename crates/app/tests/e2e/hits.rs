@@ -155,10 +155,10 @@ fn nmem_shows_the_first_characters_as_its_specification_says() {
     assert!(shown.contains("…") && shown.contains("the pin is in the haystack"), "{shown}");
 }
 
-/// Characters of a hit beyond its text and path, as JSON.
+/// Characters of a hit beyond its text, as JSON.
 fn overhead(hit: &Value) -> usize {
-    let text = |name: &str| hit[name].as_str().map_or(0, |text| text.chars().count());
-    hit.to_string().chars().count() - text("content_preview") - text("file_path")
+    let text = hit["content_preview"].as_str().map_or(0, |text| text.chars().count());
+    hit.to_string().chars().count() - text
 }
 
 /// @mcp_brief
@@ -171,12 +171,19 @@ fn a_hit_costs_a_model_little_beyond_its_text() {
             "tool_input": { "file_path": format!("/srv/app/src/zebrafish{number}.rs") } });
         event(&home, "PostToolUse", 60, read);
     }
+    // The passage that matches does not name the file.
+    let edit = json!({ "session_id": session, "tool_name": "Edit", "tool_response": {},
+        "tool_input": { "file_path": "/srv/app/src/very/deeply/nested/in/directories/tank.rs", "old_string": "x",
+            "new_string": format!("{}let zebrafish = 1;", "let other = 0; ".repeat(8)) } });
+    event(&home, "PostToolUse", 60, edit);
     let mut agent = home.serve();
     agent.initialize("2025-11-25");
     let params = json!({ "query": "zebrafish", "project": "*", "diverse": false });
     let found = agent.call("search", &params).unwrap();
     let hits = found["results"].as_array().unwrap();
-    assert_eq!(hits.len(), 8, "{found}");
+    assert_eq!(hits.len(), 9, "{found}");
+    let edit = hits.iter().find(|hit| hit["obs_type"] == "file_edit").unwrap();
+    assert!(edit["content_preview"].as_str().unwrap().contains("tank.rs"), "{edit}");
     for hit in hits {
         assert!(overhead(hit) <= 120, "{} characters: {hit}", overhead(hit));
         assert!(hit["timestamp"].as_str().unwrap().ends_with('Z'), "{hit}");

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::show;
 
-/// Reduces each hit to id, time, type and text, which ends with the hit's relation to other records, in brackets.
+/// Reduces each hit to id, time, type and text. The text begins with the file if it does not name it, and ends with the
+/// hit's relation to other records, in brackets.
 /// Hits of other projects than the one that was searched are listed by project. `get_observations` has the session,
 /// and with `explain` a hit keeps everything.
 pub(super) fn brief(params: &Value, result: &mut Value) {
@@ -34,8 +35,11 @@ fn shorten(result: &mut Value) {
             "score" | "match_explain" | "count" | "note" | "session_id" => false,
             _ => *value != false,
         });
-        if is_named(&members["file_path"], &members["content_preview"]) {
-            members.remove("file_path");
+        if let Some(path) = members.remove("file_path") {
+            let text = &mut members["content_preview"];
+            if let (Some(path), false) = (path.as_str(), is_named(&path, text)) {
+                *text = format!("{}: {}", tail(path), text.as_str().unwrap_or_default()).into();
+            }
         }
     }
     let Some(members) = result.as_object_mut() else { return };
@@ -44,6 +48,12 @@ fn shorten(result: &mut Value) {
         members.insert("by_project".to_owned(), by_project.into());
     }
     members.retain(|_, value| *value != false);
+}
+
+/// The last two parts of a path.
+fn tail(path: &str) -> &str {
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at + 1);
+    slashes.nth(1).map_or(path, |from| &path[from..])
 }
 
 /// Whether the text shows which file it is about.
