@@ -3,10 +3,12 @@
 
 use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
+use model::observation::Observation;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::observations;
+use store::activity::{self, ActivityBefore, ActivityQuery};
+use store::{Rx, observations, sessions};
 
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
@@ -24,6 +26,9 @@ pub(crate) struct RecentRecordsParams {
     /// Project to look in; yours if left out, `*` for all.
     #[serde(default)]
     project: Wanted,
+    /// Only records of this session, of whatever project: its id, or its first characters.
+    #[serde(default)]
+    session_id: Option<String>,
     /// How many records, from 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
@@ -60,6 +65,7 @@ impl Op for RecentRecords {
         tiers: &[Tier::Person, Tier::Client],
         cli: CliShape {
             path: &["recent"],
+            flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
             columns: show::COLUMNS,
             notes: Some(notes::<Self>),
@@ -85,14 +91,36 @@ impl Op for RecentRecords {
         let limit = params.limit.within(1..=limits::RECENT_MAX);
         let before = params.before.as_ref().map(|when| when.before(cx.now));
         let after = params.after.as_ref().map(|when| when.after(cx.now));
-        let question = cx.caller.projects(params.project);
+        let wanted = if params.session_id.is_some() { Wanted::All } else { params.project };
+        let question = cx.caller.projects(wanted);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
-            let results = observations::newest(rx, scope.ids().as_deref(), (before, after), limit)?;
+            let results = match &params.session_id {
+                Some(given) => of_session(rx, given, (before, after), limit)?,
+                None => observations::newest(rx, scope.ids().as_deref(), (before, after), limit)?,
+            };
             let results = replaced::marked(rx, results)?;
             Ok(RecentRecordsOutput { results, about: scope.about(cx.now) })
         })
     }
+}
+
+/// The newest records of one session, within these times.
+fn of_session(
+    rx: &Rx<'_>,
+    given: &str,
+    (before, after): (Option<i64>, Option<i64>),
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let query = ActivityQuery {
+        session: Some(sessions::find(rx, given)?.id),
+        before: before.map(ActivityBefore::Time),
+        limit,
+        ..ActivityQuery::default()
+    };
+    let mut found = activity::page(rx, &query)?.records;
+    found.retain(|record| after.is_none_or(|after| record.at_ms > after));
+    Ok(found)
 }
 
 impl Pretty for RecentRecords {
@@ -100,7 +128,8 @@ impl Pretty for RecentRecords {
         let RecentRecordsOutput { results, about } = output;
         if results.is_empty() {
             let times = show::times_given(params.after.as_ref(), params.before.as_ref());
-            let what = format!("Nothing is recorded{times}");
+            let session = params.session_id.as_ref().map(|_| " of this session");
+            let what = format!("Nothing{} is recorded{times}", session.unwrap_or_default());
             return show::nothing(&what, &params.project, about);
         }
         show::records_about(results.iter().map(RecordRow::from), about, &params.columns, width)

@@ -121,6 +121,24 @@ pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), Op
     save(file, &document.to_string())
 }
 
+/// Removes one setting from the file, so that its default applies; everything else stays as it is. Returns whether the
+/// file had it.
+pub fn unset(table: &Table, file: &Path, name: &str) -> Result<bool, OpError> {
+    find(table.config_keys(), name)?;
+    let mut document = read(file)?;
+    let had = match name.split_once('.') {
+        Some((table, rest)) => {
+            let settings = document.get_mut(table).and_then(Item::as_table_like_mut);
+            settings.and_then(|settings| settings.remove(rest)).is_some()
+        }
+        None => document.remove(name).is_some(),
+    };
+    if had {
+        save(file, &document.to_string())?;
+    }
+    Ok(had)
+}
+
 /// Sets a value after checking it against the key's type and, for toolsets and types of records, against the table.
 fn set_checked(
     table: &Table,

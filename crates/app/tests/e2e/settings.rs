@@ -41,6 +41,15 @@ fn config_sets_gets_and_lists_settings_and_names_their_source() {
     }
     home.run(&["config", "set", "retention.days", "file_read=30, command=0"]).ok();
     assert_eq!(home.run(&["config", "get", "daemon.idle"]).ok(), "2h\n");
+    let path = file.trim();
+    let unset = home.run(&["config", "unset", "daemon.idle"]).ok();
+    assert!(unset.starts_with(&format!("✔ daemon.idle is no longer set in {path}; ")), "{unset}");
+    assert_ne!(home.run(&["config", "get", "daemon.idle"]).ok(), "2h\n");
+    let again = home.run(&["config", "unset", "daemon.idle"]).ok();
+    assert!(again.starts_with(&format!("daemon.idle is not set in {path}; ")), "{again}");
+    assert_eq!(home.run(&["config", "unset", "no.such"]).code, 1);
+    let kept = std::fs::read_to_string(path).unwrap();
+    assert!(kept.contains("port = 9123") && kept.contains("command=0"), "{kept}");
 }
 
 /// @broken_settings_are_reported

@@ -23,6 +23,11 @@ pub(super) fn command() -> Command {
                 .arg(key())
                 .arg(Arg::new("value").value_name("VALUE").required(true).help("Its new value")),
         )
+        .subcommand(
+            Command::new("unset")
+                .about("Remove one setting from the settings file, so that its default applies")
+                .arg(key()),
+        )
         .subcommand(Command::new("path").about("Print the path of the settings file"))
         .after_help("Without a subcommand all settings are listed.")
 }
@@ -32,7 +37,8 @@ pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> 
         Ok(result) => {
             let width = world.out.width();
             let exit = world.out.result(&result, Some(&|result| pretty(result, width)));
-            if words.last().is_some_and(|word| word == "set") && runs(world) {
+            let changes = words.last().is_some_and(|word| word == "set" || word == "unset");
+            if changes && result["changed"] != false && runs(world) {
                 let note = "note: the running daemon keeps its settings until `rekindle stop`; the next \
                             daemon uses this setting";
                 world.out.note(note);
@@ -56,6 +62,11 @@ fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<Value
         (Some(key), Some(value)) => {
             runtime::config::set(&world.table, file, &key, &value)?;
             Ok(json!({ "key": key, "value": value, "file": shown }))
+        }
+        (Some(key), None) if words.last().is_some_and(|word| word == "unset") => {
+            let changed = runtime::config::unset(&world.table, file, &key)?;
+            let default = runtime::config::find(keys, &key)?.default;
+            Ok(json!({ "key": key, "default": default, "changed": changed, "file": shown }))
         }
         (Some(key), None) => {
             let found = runtime::config::find(keys, &key)?;
@@ -93,6 +104,14 @@ fn pretty(result: &Value, width: usize) -> String {
             settings.iter().map(|s| vec![text(&s["key"]), text(&s["value"]), text(&s["doc"])]),
         );
         return text::table::table(&rows, &[], width);
+    }
+    if let (Some(default), Some(file)) = (result["default"].as_str(), result["file"].as_str()) {
+        let key = text(&result["key"]);
+        let default = if default.is_empty() { "empty" } else { default };
+        return match result["changed"] == true {
+            true => format!("✔ {key} is no longer set in {file}; its default is {default}"),
+            false => format!("{key} is not set in {file}; its default is {default}"),
+        };
     }
     match (&result["path"], &result["file"]) {
         (Value::String(path), _) => path.clone(),

@@ -113,6 +113,9 @@ fn recent_records_are_newest_first_with_prompts_and_without_marks_of_sessions() 
     assert_eq!(recent(json!({ "project": "web" })), ["newest", "a question", "oldest"]);
     let between = json!({ "after": "450m", "before": "350m" });
     assert_eq!(recent(between), ["of the api", "a question"]);
+    assert_eq!(recent(json!({ "session_id": "s-2" })), ["of the api"]);
+    let own = json!({ "session_id": "s-1", "after": "450m", "limit": 5 });
+    assert_eq!(recent(own), ["newest", "a question"]);
     let none = world.shown("recent_records", json!({ "after": "1m" }));
     assert_eq!(none, "Nothing is recorded after 1m.");
 }
