@@ -4,6 +4,7 @@
 //! Versions are pinned in `xtask/clients.toml`. An agent that cannot be installed is SKIPPED with the reason.
 
 mod endpoint;
+mod learned;
 mod proof;
 mod remembered;
 mod script;

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::endpoint::{Endpoint, Received};
-use super::remembered;
 use super::script::{Script, ScriptLine};
 use super::stage::{MEMORY, Stage};
 use super::table::{FIX, HINT, RealAgent};
+use super::{learned, remembered};
 use crate::clients::install::Node;
 use crate::process;
 use crate::report::{StepLog, StepOutcome};
@@ -30,7 +30,12 @@ pub(crate) const END: &str = "The kiln is ready: the thermocouple was wired the 
                               so that it read 200 degrees low.";
 
 /// The paths that the sessions change in the repository.
-const WORK: [&str; 3] = ["work/pottery/kiln.py", "work/pottery/__pycache__", "work/pottery/.git"];
+const WORK: [&str; 4] = [
+    "work/pottery/glaze.py",
+    "work/pottery/kiln.py",
+    "work/pottery/__pycache__",
+    "work/pottery/.git",
+];
 
 /// An agent in its home, and the model it talks to.
 pub(crate) struct Proof<'a> {
@@ -44,6 +49,8 @@ impl Proof<'_> {
     /// The steps in order; a step that depends on a failed one is skipped.
     pub(crate) fn run(&self, log: &mut StepLog) -> Result<()> {
         (self.agent.files)(&self.stage, &self.endpoint.url())?;
+        // The tools for hypotheses are not in every default toolset. The setting is the user's own and stays.
+        self.stage.rekindle(&["config", "set", "mcp.tools", "core,learning"])?;
         let before = self.stage.snapshot()?;
         let mut step = |what: &str, action: &dyn Fn() -> Result<String>| {
             log.step(&format!("{}, {what}", self.agent.name), || action().map(StepOutcome::Ok))
@@ -77,6 +84,9 @@ impl Proof<'_> {
                 let received = self.endpoint.received();
                 step("a question in other words", &|| remembered::finding(&received));
                 step("commits", &|| remembered::commits(&self.stage));
+            }
+            if self.agent.learns && step("a hypothesis", &|| self.learning_session()) {
+                step("the lesson", &|| self.warned_session());
             }
             step("hooks", &|| self.hooks_fired());
         }
@@ -182,6 +192,20 @@ impl Proof<'_> {
         self.endpoint.play(vec![remembered::next_script()]);
         self.session(remembered::PROMPT_NEXT, &[])?;
         remembered::briefed(&self.endpoint.received())
+    }
+
+    /// The runs of a session answer its hypotheses.
+    fn learning_session(&self) -> Result<String> {
+        self.endpoint.play(vec![learned::script(&self.stage)]);
+        self.session(learned::PROMPT, &[])?;
+        learned::outcomes(&self.endpoint.received(), &self.stage)
+    }
+
+    /// A later session gets the warning at its prompt, and the fix after its failed run.
+    fn warned_session(&self) -> Result<String> {
+        self.endpoint.play(vec![learned::next_script(&self.stage)]);
+        self.session(learned::PROMPT_NEXT, &[])?;
+        learned::warned(&self.endpoint.received(), &self.stage)
     }
 
     /// Checks that every hook fired, and that none logged an error.

@@ -21,6 +21,8 @@ pub(crate) enum ScriptLine {
     Write(String, &'static str),
     /// Call a tool of our MCP server.
     Ours(&'static str, Value),
+    /// Load these tools of our MCP server, if the agent offers them only on request.
+    Load(&'static [&'static str]),
     /// Have a further agent work on a prompt.
     Spawn(&'static str),
     Say(&'static str),
@@ -60,6 +62,8 @@ const WRITERS: [(&str, &str, &str); 3] = [
 ];
 /// The name of the tool that takes a patch as one text.
 const PATCHER: &str = "apply_patch";
+/// The name of the tool that loads other tools.
+const LOADER: &str = "ToolSearch";
 /// Names of the tools that start a further agent.
 const SPAWNERS: [&str; 2] = ["Agent", "Task"];
 
@@ -81,6 +85,7 @@ pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> ModelTurn {
             let ours = |name: &&String| name.contains("rekindle") && name.ends_with(tool);
             call(dialogue.tools.iter().find(ours), tool, arguments.clone())
         }
+        ScriptLine::Load(names) => load(names, &dialogue.tools),
         ScriptLine::Spawn(prompt) => {
             let spawner = |name: &&String| SPAWNERS.contains(&name.as_str());
             let arguments = json!({
@@ -106,6 +111,16 @@ fn shell(command: &str, tools: &[String]) -> ModelTurn {
         }
         None => missing("shell"),
     }
+}
+
+/// An agent that offers all tools at once runs a command instead: each line of a script needs a result.
+fn load(names: &[&str], tools: &[String]) -> ModelTurn {
+    if !tools.iter().any(|name| name == LOADER) {
+        return shell("true", tools);
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("mcp__rekindle__{name}")).collect();
+    let arguments = json!({ "query": format!("select:{}", names.join(",")), "max_results": 5 });
+    ModelTurn::Call { tool: LOADER.to_owned(), arguments }
 }
 
 fn write(path: &str, content: &str, tools: &[String]) -> ModelTurn {

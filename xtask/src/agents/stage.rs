@@ -29,6 +29,7 @@ impl Stage {
         fs::create_dir_all(home.file("home").join(MEMORY).join(".."))?;
         fs::write(repository.join("README.md"), "# Pottery\n")?;
         fs::write(repository.join("kiln_test.py"), FAILING_TEST)?;
+        fs::write(repository.join("glaze_test.py"), IMPORTING_TEST)?;
         fs::set_permissions(home.file("run"), fs::Permissions::from_mode(0o700))?;
         let stage = Stage { home, repository };
         let mut git = Command::new("git");
@@ -136,6 +137,18 @@ import unittest
 class Kiln(unittest.TestCase):
     def test_reading(self):
         self.assertEqual(800, 1000)
+";
+
+/// A test that passes once the module exists.
+const IMPORTING_TEST: &str = "\
+import unittest
+
+from glaze import CONE
+
+
+class Glaze(unittest.TestCase):
+    def test_cone(self):
+        self.assertEqual(CONE, 6)
 ";
 
 /// The memory's path in a home directory; it is kept when agents are disconnected.

@@ -28,6 +28,8 @@ pub(crate) struct RealAgent {
     pub(crate) compact: Option<&'static [&'static str]>,
     /// Arguments and environment that resume the last session with a prompt, for agents that report it.
     pub(crate) resumed: Option<fn(&mut Command, &str, &str)>,
+    /// Whether its sessions state hypotheses, and its hooks take texts at prompts and after tools.
+    pub(crate) learns: bool,
     /// Checks the output of a session for failed hooks.
     pub(crate) judge: fn(&str) -> Result<()>,
     /// Files that the agent itself writes in the user's home directory.
@@ -79,6 +81,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT, FIX],
         compact: Some(&["--continue"]),
         resumed: Some(claude_resumed),
+        learns: true,
         judge: claude_judge,
         own: &[
             ".cache",
@@ -112,6 +115,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT],
         compact: None,
         resumed: Some(codex_resumed),
+        learns: true,
         judge: |_| Ok(()),
         own: &[
             ".codex/.sandbox_migration",
@@ -150,6 +154,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT, FIX],
         compact: None,
         resumed: None,
+        learns: false,
         judge: |_| Ok(()),
         own: &[".gemini/history", ".gemini/projects.json", ".gemini/tmp"],
         shared: &[],
@@ -171,6 +176,7 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT, FIX],
         compact: None,
         resumed: None,
+        learns: false,
         judge: |_| Ok(()),
         own: &[
             ".cache",
