@@ -54,7 +54,7 @@ pub struct Published {
 pub struct EventFilter {
     /// A kind, or a prefix that ends with a slash: `hint/` admits `hint/changed`.
     pub kind: Option<String>,
-    /// A subject, or a prefix that ends with a slash.
+    /// A subject, or a prefix that ends with a slash. Events about all entries of its scheme are admitted too.
     pub subject: Option<String>,
     pub project: Option<i64>,
 }
@@ -66,8 +66,14 @@ impl EventFilter {
             Some(prefix) if prefix.ends_with('/') => found.starts_with(prefix.as_str()),
             Some(whole) => whole == found,
         };
+        // An event about `session://*` is about every session.
+        let about_all = |subject: &str| {
+            let scheme = event.subject.strip_suffix('*').filter(|all| all.ends_with("://"));
+            scheme.is_some_and(|scheme| subject.starts_with(scheme))
+        };
         fits(&self.kind, &event.kind)
-            && fits(&self.subject, &event.subject)
+            && (fits(&self.subject, &event.subject)
+                || self.subject.as_deref().is_some_and(about_all))
             && self.project.is_none_or(|project| event.project == Some(project))
     }
 }
@@ -146,6 +152,13 @@ mod tests {
         ];
         for (filter, admitted) in table {
             assert_eq!(filter.admits(&event), admitted, "{filter:?}");
+        }
+        let all = Published { subject: "hint://*".into(), ..event };
+        for (subject, admitted) in
+            [("hint://web/build", true), ("hint://api/", true), ("hints://web", false)]
+        {
+            let filter = EventFilter { subject: text(subject), ..EventFilter::default() };
+            assert_eq!(filter.admits(&all), admitted, "{subject}");
         }
     }
 }

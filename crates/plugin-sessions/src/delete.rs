@@ -2,7 +2,6 @@
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, RestMethod, RestRoute, listing};
-use model::context::ContextSets;
 use model::observation::ObsType;
 use model::session::{Session, SessionState};
 use model::{Code, OpError, limits};
@@ -13,9 +12,7 @@ use store::purge::{self, PurgeFilter};
 use store::{Rx, context, receipts};
 use text::counted;
 
-use crate::feed::ListChange;
 use crate::session::REST_PATH;
-use crate::set::publish;
 use crate::target::{self, BY_PEOPLE};
 
 pub(crate) struct DeleteSession;
@@ -102,10 +99,7 @@ impl Op for DeleteSession {
         let done = cx.store.write(move |tx| {
             let session = target::find(tx, &session_id)?;
             let counted = counts(tx, &session, keep_observations)?;
-            let of = (session.project_id, session.session_id.as_str());
-            publish(tx, of, &ContextSets::default(), None)?;
             purge::session(tx, session.id, keep_observations)?;
-            ListChange::Deleted.note(tx, &session.session_id)?;
             if !keep_observations {
                 purge::session_id(tx, &session.session_id)?;
             }

@@ -5,7 +5,8 @@ use contract::{Feed, FeedParams};
 use model::OpError;
 use model::event::{Event, EventFilter, Published};
 use serde_json::{Value, json};
-use store::{Rx, Tx, context, session_details, sessions};
+use store::session_events::LIST_CHANGED;
+use store::{Rx, Tx, context, sessions};
 
 use crate::target;
 
@@ -60,44 +61,6 @@ const HINT_CHANGED: &str = "session/env_hint";
 /// Notes that the environment hint of a session changed: its entry shows it.
 pub(crate) fn note_env_hint(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
     tx.note(Event::new(HINT_CHANGED, format!("session://{session}"))).map(drop)
-}
-
-/// The kind of the events about the list. Their subject is a session.
-const LIST_CHANGED: &str = "session/list_changed";
-
-/// Why the list of sessions changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ListChange {
-    Started,
-    Renamed,
-    Idle,
-    Observed,
-    Ended,
-    Deleted,
-}
-
-impl ListChange {
-    fn word(self) -> &'static str {
-        match self {
-            ListChange::Started => "started",
-            ListChange::Renamed => "renamed",
-            ListChange::Idle => "idle",
-            ListChange::Observed => "observed",
-            ListChange::Ended => "ended",
-            ListChange::Deleted => "deleted",
-        }
-    }
-
-    /// Notes that the list changed because of this session, by the agent's own id.
-    pub(crate) fn note(self, tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
-        let count = session_details::count_unobserved(tx)?;
-        tx.note(Event {
-            reason: Some(self.word()),
-            data: json!({ "unobservedCount": count }),
-            ..Event::new(LIST_CHANGED, format!("session://{session}"))
-        })
-        .map(drop)
-    }
 }
 
 impl Feed for SessionListFeed {

@@ -6,9 +6,7 @@ use model::OpError;
 use model::hook::{Happening, Source};
 use place::Captured;
 use store::session_details::{self, SessionDetails};
-use store::{Tx, context, sessions};
-
-use crate::set::publish;
+use store::{Tx, context, session_events, sessions};
 
 /// Setting: whether a new session begins with the sets of the project's last one.
 pub(crate) const CARRY_OVER: &str = "context.carry_over";
@@ -54,6 +52,7 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Resu
     if sets.is_empty() {
         return Ok(());
     }
-    let version = publish(tx, (project, &seen.event.session), &sets, None)?;
+    let of = (Some(project), seen.event.session.as_str());
+    let version = session_events::context_changed(tx, of, &sets, None)?;
     context::replace(tx, id, &sets, (seen.event.at, ADDED_BY), version)
 }

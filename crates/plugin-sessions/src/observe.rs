@@ -7,13 +7,10 @@ use model::hook::{Ends, Happening};
 use place::Captured;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::session_events::{ALL, ListChange};
 use store::{Tx, session_details};
 
-use crate::feed::ListChange;
 use crate::target;
-
-/// Means all sessions.
-const ALL: &str = "*";
 
 pub(crate) struct ObserveSession;
 
@@ -77,7 +74,6 @@ impl Op for ObserveSession {
                 was_unobserved |= observed(tx, session, now)?;
             }
             if was_unobserved {
-                // One message for all sessions: a message for each could be more than a client's queue has room for.
                 let named = one.as_ref().map_or(ALL, |session| session.session_id.as_str());
                 ListChange::Observed.note(tx, named)?;
             }

@@ -6,19 +6,14 @@ use contract::{
 };
 use model::OpError;
 use model::context::{ContextMode, ContextSets};
-use model::event::Event;
 use model::session::Session;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use store::session_events::{self, ListChange};
 use store::{Tx, context as stored, sessions};
 
 use crate::change::{self, Directories, SetChange};
-use crate::feed::ListChange;
 use crate::target;
-
-/// The kind of the event about a change.
-const CHANGED: &str = "context/changed";
 
 pub(crate) struct SetRelevantContext;
 
@@ -171,29 +166,10 @@ impl ContextWrite {
         if sets == before {
             return Ok(());
         }
-        let of = (session.project_id, session.session_id.as_str());
-        let version = publish(tx, of, sets, set_name)?;
+        let of = (Some(session.project_id), session.session_id.as_str());
+        let version = session_events::context_changed(tx, of, sets, set_name)?;
         stored::replace(tx, session.id, sets, (self.now, self.added_by), version)
     }
-}
-
-/// Publishes the sets of a session after COMMIT. Returns the number of the event.
-pub(crate) fn publish(
-    tx: &Tx<'_>,
-    (project, session): (i64, &str),
-    sets: &ContextSets,
-    set_name: Option<&str>,
-) -> Result<u64, OpError> {
-    let mut data = json!({ "context": sets });
-    if let Some(name) = set_name {
-        data["setName"] = name.into();
-    }
-    tx.note(Event {
-        reason: Some("changed"),
-        project: Some(project),
-        data,
-        ..Event::new(CHANGED, format!("session://{session}"))
-    })
 }
 
 impl Pretty for SetRelevantContext {

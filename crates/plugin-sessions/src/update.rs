@@ -7,9 +7,10 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::session_details;
+use store::session_events::ListChange;
 
 use crate::change::{self, SetChange, refuse_secret};
-use crate::feed::{ListChange, note_env_hint};
+use crate::feed::note_env_hint;
 use crate::session::REST_PATH;
 use crate::set::ContextWrite;
 use crate::target;

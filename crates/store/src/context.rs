@@ -1,5 +1,7 @@
 //! The context of sessions in the store: named sets of items, in the order in which they were written.
 
+use std::collections::BTreeMap;
+
 use model::OpError;
 use model::context::ContextSets;
 use rusqlite::{OptionalExtension, Row, params};
@@ -58,8 +60,35 @@ pub(crate) const ITEMS: &str = "SELECT set_place, set_name, item FROM context_it
 /// The sets of a session.
 pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<ContextSets, OpError> {
     let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
-    let items: Vec<(i64, String, String)> =
-        rx.sql(|db| db.prepare_cached(ITEMS)?.query_map([session], read)?.collect())?;
+    rx.sql(|db| {
+        Ok(grouped(
+            db.prepare_cached(ITEMS)?.query_map([session], read)?.collect::<Result<_, _>>()?,
+        ))
+    })
+}
+
+/// The sets of all sessions that have any, by the agent's own ids.
+pub(crate) fn all(rx: &Rx<'_>) -> Result<BTreeMap<String, ContextSets>, OpError> {
+    const ALL: &str = "SELECT s.name, c.set_place, c.set_name, c.item FROM context_items c \
+         JOIN sessions s ON s.id = c.session ORDER BY c.session, c.set_place, c.place";
+    let mut sessions: BTreeMap<String, Vec<PlacedItem>> = BTreeMap::new();
+    rx.sql(|db| {
+        let mut select = db.prepare(ALL)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let item = (row.cell(1)?, row.cell(2)?, row.cell(3)?);
+            sessions.entry(row.cell(0)?).or_default().push(item);
+        }
+        Ok(())
+    })?;
+    Ok(sessions.into_iter().map(|(name, items)| (name, grouped(items))).collect())
+}
+
+/// An item after the place and the name of its set.
+type PlacedItem = (i64, String, String);
+
+/// Items as sets, in their order.
+fn grouped(items: Vec<PlacedItem>) -> ContextSets {
     let mut sets: Vec<(String, Vec<String>)> = Vec::new();
     let mut last = None;
     for (place, name, item) in items {
@@ -69,7 +98,15 @@ pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<ContextSets, OpError> {
         }
         last = Some(place);
     }
-    Ok(ContextSets::new(sets))
+    ContextSets::new(sets)
+}
+
+/// Whether an item of a session was added by this author.
+pub fn has_item_by(rx: &Rx<'_>, session: i64, added_by: &str) -> Result<bool, OpError> {
+    const FOUND: &str =
+        "SELECT EXISTS (SELECT 1 FROM context_items WHERE session = ?1 AND added_by = ?2)";
+    let given = params![session, added_by];
+    rx.sql(|db| db.prepare_cached(FOUND)?.query_row(given, |row| row.cell(0)))
 }
 
 /// Stores the sets of a session instead of those that it has. Items that stay keep who added them and when; the number
@@ -85,8 +122,6 @@ pub fn replace(
     const REMOVE: &str = "DELETE FROM context_items WHERE session = ?1";
     const ADD: &str = "INSERT INTO context_items \
          (session, set_place, set_name, place, item, at, added_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    const VERSION: &str = "INSERT INTO context_versions (id, version) VALUES (?1, ?2) \
-         ON CONFLICT (id) DO UPDATE SET version = max(version + 1, excluded.version)";
     type Added = (String, String, i64, String);
     let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?, row.cell(3)?));
     tx.sql(|db| {
@@ -101,8 +136,16 @@ pub fn replace(
                 add.execute(params![session, set_place, name, place, item, at, by])?;
             }
         }
-        db.prepare_cached(VERSION)?.execute(params![session, version]).map(drop)
-    })
+        Ok(())
+    })?;
+    set_version(tx, session, version)
+}
+
+/// Stores the number of the event about the last change as the version of a session's context. Versions only grow.
+pub(crate) fn set_version(tx: &Tx<'_>, session: i64, version: u64) -> Result<(), OpError> {
+    const VERSION: &str = "INSERT INTO context_versions (id, version) VALUES (?1, ?2) \
+         ON CONFLICT (id) DO UPDATE SET version = max(version + 1, excluded.version)";
+    tx.sql(|db| db.prepare_cached(VERSION)?.execute(params![session, version]).map(drop))
 }
 
 /// Gives all contexts this version, in a file that was restored: subscribers have seen higher ones than it has.

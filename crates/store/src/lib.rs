@@ -77,6 +77,7 @@ pub mod retention;
 pub mod scrub;
 pub mod search;
 pub mod session_details;
+pub mod session_events;
 pub mod sessions;
 mod shared_ids;
 pub mod spool_files;

@@ -15,7 +15,7 @@ use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{
     calls, events, hook_events, literal, observations, passages, projects, receipts, scrub,
-    sessions,
+    session_events, sessions,
 };
 
 /// Which records to delete: all conditions have to hold. A filter without any condition matches nothing.
@@ -138,7 +138,10 @@ pub fn session(tx: &Tx<'_>, session: i64, keep_records: bool) -> Result<(), OpEr
     }
     secure(tx, true)?;
     let removed = passages::ensure_posted(tx, &[session])
-        .and_then(|()| sessions::remove_alone(tx, session, tx.at()))
+        .and_then(|()| {
+            let remove = |id| sessions::remove_alone(tx, id, tx.at());
+            session_events::removing(tx, &[session], remove)
+        })
         .and_then(|()| passages::optimize(tx).map(drop));
     secure(tx, false)?;
     removed
@@ -281,9 +284,7 @@ fn remove(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
     for records in parts(tx) {
         receipts::forget(tx, records.scheme(), plan.records.of(records.name()))?;
     }
-    for id in &plan.sessions {
-        sessions::remove(tx, *id)?;
-    }
+    session_events::removing(tx, &plan.sessions, |id| sessions::remove(tx, id))?;
     for id in &plan.summaries {
         sessions::summarise(tx, *id)?;
     }

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::cells::Cells as _;
-use crate::tx::Tx;
+use crate::tx::{Rx, Tx};
 
 /// The row of the registry.
 pub(crate) struct RecordIds;
@@ -52,12 +52,21 @@ pub(crate) fn next(tx: &Tx<'_>) -> Result<i64, OpError> {
     Ok(new)
 }
 
+/// Lets the ids of a restored database go on after the last one of the database before it: clients pass the last id that
+/// they saw.
+pub(crate) fn go_on_after(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    tx.last_id().set(Some(last(tx)?.max(id)));
+    Ok(())
+}
+
 fn last(tx: &Tx<'_>) -> Result<i64, OpError> {
-    if let Some(known) = tx.last_id().get() {
-        return Ok(known);
-    }
+    tx.last_id().get().map_or_else(|| stored_last(tx), Ok)
+}
+
+/// The last id that the database has given out.
+pub(crate) fn stored_last(rx: &Rx<'_>) -> Result<i64, OpError> {
     let given = [limits::RECORD_ID_MAX, limits::RECORD_COUNTER_MAX];
-    tx.sql(|db| db.prepare_cached(last_id(tx.registry()))?.query_row(given, |row| row.cell(0)))
+    rx.sql(|db| db.prepare_cached(last_id(rx.registry()))?.query_row(given, |row| row.cell(0)))
 }
 
 /// The highest id that a sound record can have.

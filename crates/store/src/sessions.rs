@@ -344,6 +344,14 @@ pub fn by_id(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
     rx.sql(|db| db.prepare_cached(&select)?.query_row([id], read).optional())
 }
 
+/// A conversation by its id in the store, unless it was deleted.
+pub(crate) fn listed(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
+    if session_details::is_deleted(rx, id)? {
+        return Ok(None);
+    }
+    Ok(by_id(rx, id)?.filter(|session| session.agent != OF_MARKS))
+}
+
 /// The session of an agent in a project, other than `id`, that ended last, if it did so from this time on.
 pub fn ended_before(
     rx: &Rx<'_>,

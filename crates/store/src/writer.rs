@@ -1,5 +1,6 @@
 //! The writer thread: commits all queued writes as one group, and only then replies.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Instant;
 
+use model::context::ContextSets;
 use model::event::Published;
 use model::{OpError, limits};
 use rusqlite::Connection;
@@ -20,8 +22,8 @@ use crate::index_state::IndexState;
 use crate::keeper::{Keeper, Shared, run_effects};
 use crate::mover::Mover;
 use crate::store::{Publish, Write};
-use crate::tx::{Effect, Tx};
-use crate::{calls, connection, files, passages};
+use crate::tx::{Effect, Rx, Tx};
+use crate::{calls, connection, context, files, passages, record_ids, session_events};
 
 /// A command for the writer thread.
 pub(crate) enum Command {
@@ -80,6 +82,28 @@ impl Work for Indexing {
     fn reply(self: Box<Self>, outcome: Result<Option<String>, OpError>) {
         self.failed.store(outcome.is_err(), Ordering::Relaxed);
     }
+}
+
+/// Publishes the changes of a restore.
+#[derive(Default)]
+struct PublishRestored {
+    /// The contexts of the database before it, by the agent's own ids.
+    contexts: BTreeMap<String, ContextSets>,
+    /// The last id of a record in the database before it.
+    last_id: i64,
+}
+
+impl Work for PublishRestored {
+    fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
+        record_ids::go_on_after(tx, self.last_id)?;
+        session_events::restored(tx, &self.contexts)
+    }
+
+    fn answer(&self) -> Result<String, OpError> {
+        Ok(String::new())
+    }
+
+    fn reply(self: Box<Self>, _: Result<Option<String>, OpError>) {}
 }
 
 /// The outcome of a job inside a transaction.
@@ -166,7 +190,7 @@ impl Writer {
                     let _ = reply.send(self.keeper.repair_for_reader(&why, generation));
                 }
                 Command::Restore { copy, reply } => {
-                    let swapped = self.keeper.swap(&copy);
+                    let swapped = self.restore(&copy);
                     drop(copy);
                     let _ = reply.send(swapped);
                 }
@@ -252,6 +276,22 @@ impl Writer {
         // If it fails, the next write or search tries again.
         let again = !failed.load(Ordering::Relaxed) && self.is_behind();
         self.unindexed = if again { limits::INDEX_AT } else { 0 };
+    }
+
+    /// Replaces the database with a checked copy, and publishes what changed for subscribers.
+    fn restore(&mut self, copy: &Scratch) -> Result<PathBuf, OpError> {
+        let facts = &self.shared.facts;
+        let before = self.keeper.open_now().map(|db| {
+            let rx = Rx::new(db, &facts.catalogue, &facts.registry);
+            // A damaged database is replaced too: its contexts count as empty.
+            let contexts = context::all(&rx).unwrap_or_default();
+            PublishRestored { contexts, last_id: record_ids::stored_last(&rx).unwrap_or_default() }
+        });
+        let saved = self.keeper.swap(copy)?;
+        let work = Box::new(before.unwrap_or_default());
+        let write = Write { at: self.shared.now(), ..Write::default() };
+        self.commit(vec![Job { write, work }], &mut Arrivals::default());
+        Ok(saved)
     }
 
     /// Commits a group, including jobs that arrive meanwhile, and replies. If the group fails and one job

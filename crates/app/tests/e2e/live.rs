@@ -570,6 +570,147 @@ fn versions_grow_over_a_restore() {
     assert!(next.parse::<u64>().unwrap() > id.parse().unwrap(), "{next} after {id}");
 }
 
+fn socket(daemon: &testkit::Daemon) -> Ws {
+    let authorization = format!("Bearer {}", daemon.token);
+    Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap()
+}
+
+/// The next frame of this method.
+fn frame(socket: &mut Ws, method: &str) -> Value {
+    let mut frames = std::iter::from_fn(|| socket.receive());
+    frames.find(|frame| frame["method"] == method).expect("a frame")["params"].clone()
+}
+
+/// @restore_events
+#[test]
+fn a_restore_is_published_to_every_kind_of_subscriber() {
+    let home = home();
+    let daemon = home.daemon();
+    let other = "11fe11fe-0000-4000-8000-000000000002";
+    set(&home, "ports", &["1"]);
+    let copy = home.path("copy.db");
+    home.run(&["backup", copy.to_str().unwrap()]).ok();
+    set(&home, "ports", &["2"]);
+    let later = json!({ "setName": "notes", "items": ["later"], "session_id": other });
+    home.call("set_relevant_context", &later);
+    let (mut watcher, mut of_other, mut silent) =
+        (socket(&daemon), socket(&daemon), socket(&daemon));
+    watcher.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    let loaded = frame(&mut watcher, "session/event");
+    of_other.rpc("session/subscribe", &json!({ "session_id": other })).unwrap();
+    frame(&mut of_other, "session/event");
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    subscribe(&mut agent, &uri("ports"));
+    let entry = format!("session://{SESSION}");
+    let mut reader = home.serve();
+    reader.initialize("2025-11-25");
+    subscribe(&mut reader, &entry);
+    home.run(&["restore", copy.to_str().unwrap()]).ok();
+    let restored = frame(&mut watcher, "session/event");
+    let data = json!({ "reason": "changed", "context": { "ports": ["1"] } });
+    assert_eq!(restored["event"]["data"], data);
+    assert!(restored["version"].as_u64() > loaded["version"].as_u64(), "{restored} {loaded}");
+    assert_eq!(version(&daemon.http()).to_string(), restored["version"].to_string());
+    let gone = frame(&mut of_other, "session/event");
+    assert_eq!(gone["event"]["data"], json!({ "reason": "changed", "context": {} }));
+    let list = json!({ "reason": "started", "sessionId": "*", "unobservedCount": 0 });
+    assert_eq!(frame(&mut silent, "session/list_changed"), list);
+    assert_updated(&next_line(&agent), &uri("ports"));
+    assert_updated(&next_line(&reader), &entry);
+    // The context is as before: only the list is reported.
+    home.run(&["restore", copy.to_str().unwrap()]).ok();
+    set(&home, "ports", &["3"]);
+    let next = frame(&mut watcher, "session/event");
+    assert_eq!(next["event"]["data"]["context"], json!({ "ports": ["3"] }));
+}
+
+/// @restore_events
+#[test]
+fn new_activity_is_reported_after_a_restore_of_an_older_database() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    says(&http, "s-1", "/srv/a", "before the backup");
+    let copy = home.path("copy.db");
+    home.run(&["backup", copy.to_str().unwrap()]).ok();
+    for number in 0..5 {
+        runs(&http, "s-1", "/srv/a", &format!("make part{number}"), false);
+    }
+    let mut watcher = socket(&daemon);
+    watcher.rpc("activity/subscribe", &json!({})).unwrap();
+    home.run(&["restore", copy.to_str().unwrap()]).ok();
+    says(&http, "s-1", "/srv/a", "after the restore");
+    let new = frame(&mut watcher, "activity/new");
+    assert!(new.to_string().contains("after the restore"), "{new}");
+}
+
+/// @purge_events
+#[test]
+fn a_purge_of_sessions_is_published_like_their_deletion() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    says(&http, SESSION, "/srv/a", "the first session");
+    set(&home, "ports", &["1"]);
+    let mut watcher = socket(&daemon);
+    watcher.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    frame(&mut watcher, "session/event");
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    subscribe(&mut agent, &uri("ports"));
+    home.run(&["purge", "--session", SESSION, "--confirm"]).ok();
+    let emptied = frame(&mut watcher, "session/event");
+    assert_eq!(emptied["event"]["data"], json!({ "reason": "changed", "context": {} }));
+    let deleted = json!({ "reason": "deleted", "sessionId": SESSION, "unobservedCount": 0 });
+    assert_eq!(frame(&mut watcher, "session/list_changed"), deleted);
+    assert_updated(&next_line(&agent), &uri("ports"));
+    // Several sessions are one message.
+    for session in ["s-2", "s-3"] {
+        says(&http, session, "/srv/a", "another session");
+    }
+    for session in ["s-2", "s-3"] {
+        assert_eq!(frame(&mut watcher, "session/list_changed")["sessionId"], session);
+    }
+    home.run(&["purge", "--project", "/srv/a", "--confirm"]).ok();
+    let deleted = json!({ "reason": "deleted", "sessionId": "*", "unobservedCount": 0 });
+    assert_eq!(frame(&mut watcher, "session/list_changed"), deleted);
+}
+
+/// @context_event_stream
+#[test]
+fn versions_grow_after_the_clock_was_set_back() {
+    let home = home();
+    let daemon = home.daemon();
+    set(&home, "ports", &["1"]);
+    let before = version(&daemon.http());
+    home.run(&["stop"]).ok();
+    // Everything was recorded by a clock that was a year ahead.
+    let db = super::sqlite::open(&super::sqlite::path(&home));
+    for (table, column) in [
+        ("events", "at"),
+        ("context_items", "at"),
+        ("sessions", "started_at"),
+        ("sessions", "last_at"),
+    ] {
+        let later = format!("UPDATE {table} SET {column} = {column} + 31536000000");
+        assert!(db.execute(&later, []).unwrap() > 0, "{table}");
+    }
+    drop(db);
+    let daemon = home.daemon();
+    assert_eq!(version(&daemon.http()), before);
+    let mut watcher = socket(&daemon);
+    watcher.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    let mut last = frame(&mut watcher, "session/event")["version"].as_u64().unwrap();
+    for number in 2..5 {
+        set(&home, "ports", &[&number.to_string()]);
+        let now = frame(&mut watcher, "session/event")["version"].as_u64().unwrap();
+        assert!(now > last, "{now} after {last}");
+        last = now;
+    }
+    assert_eq!(version(&daemon.http()), last);
+}
+
 /// @context_sets
 #[test]
 fn parallel_merges_lose_nothing() {
