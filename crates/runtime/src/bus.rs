@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::event::{EventFilter, Published};
 use model::limits;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedMutexGuard, mpsc};
+use tokio::time::{Instant, sleep_until};
 
 /// Distributes events. A subscriber that does not keep up is dropped; the writer never waits for one.
 #[derive(Default)]
@@ -43,6 +44,9 @@ pub struct SubscriptionFilters {
     filters: Arc<Mutex<Filters>>,
     /// Does not keep the queue open: its end tells the client that it was dropped.
     queue: mpsc::WeakSender<Delivery>,
+    /// When the client last got a message of a pulled feed. A feed holds the lock while it pulls, so that all feeds of a
+    /// client together keep to the rate of one.
+    last_pulled: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 /// The fate of a message for one subscription.
@@ -76,7 +80,8 @@ impl Bus {
         let mut subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
         subscribers.push(subscriber);
         self.has_subscribers.store(true, Ordering::Release);
-        Subscription { queue, filters: SubscriptionFilters { filters, queue: weak } }
+        let last_pulled = Arc::default();
+        Subscription { queue, filters: SubscriptionFilters { filters, queue: weak, last_pulled } }
     }
 }
 
@@ -113,6 +118,16 @@ impl Subscription {
 impl SubscriptionFilters {
     fn locked(&self) -> MutexGuard<'_, Filters> {
         self.filters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the client may get the next message of a pulled feed. The caller pulls while it holds the lock, and
+    /// stores the time if there was a message.
+    pub(crate) async fn next_pull(&self) -> OwnedMutexGuard<Option<Instant>> {
+        let last = self.last_pulled.clone().lock_owned().await;
+        if let Some(last) = *last {
+            sleep_until(last + limits::FEED_PULL_INTERVAL).await;
+        }
+        last
     }
 
     /// The key of a subscription as long as it is not replaced or removed.

@@ -3,6 +3,7 @@
 use contract::Pulled;
 use model::event::Published;
 use model::{OpError, limits};
+use tokio::time::{Instant, sleep};
 
 use crate::bus::{Delivered, SubscriptionFilters};
 use crate::feeds::FeedSubscription;
@@ -23,11 +24,15 @@ impl Runtime {
             let mut commits = runtime.inner.commits.listen(&runtime.inner.store);
             let mut after = after;
             while filters.has(&key) {
+                let mut last_pulled = filters.next_pull().await;
                 commits.mark_unchanged();
                 // A failed read is repeated with the next commit.
                 let pulled = runtime.pull(&subscription, after).await.ok().flatten();
                 let mut is_full = false;
                 if let Some(Pulled { message, last }) = pulled {
+                    if message.is_some() {
+                        *last_pulled = Some(Instant::now());
+                    }
                     let event = message.map(|data| Published {
                         seq: last,
                         at: 0,
@@ -43,7 +48,8 @@ impl Runtime {
                         Delivered::Ended => return,
                     }
                 }
-                tokio::time::sleep(limits::FEED_PULL_INTERVAL).await;
+                drop(last_pulled);
+                sleep(limits::FEED_PULL_INTERVAL).await;
                 if !is_full && commits.changed().await.is_err() {
                     return;
                 }

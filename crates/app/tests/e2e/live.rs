@@ -711,6 +711,26 @@ fn versions_grow_after_the_clock_was_set_back() {
     assert_eq!(version(&daemon.http()), last);
 }
 
+/// @activity_feed
+#[test]
+fn two_subscriptions_of_a_socket_share_its_four_messages_a_second() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    says(&http, "s-1", "/srv/a", "before the subscriptions");
+    let mut watcher = socket(&daemon);
+    for filter in [json!({}), json!({ "project": "*" }), json!({ "agent": "claude-code" })] {
+        watcher.rpc("activity/subscribe", &filter).unwrap();
+    }
+    let begun = std::time::Instant::now();
+    for number in 0..10 {
+        runs(&http, "s-1", "/srv/a", &format!("make part{number}"), false);
+        frame(&mut watcher, "activity/new");
+    }
+    let millis = begun.elapsed().as_millis();
+    assert!(millis >= 9 * 250 - 50, "10 messages in {millis} ms");
+}
+
 /// @context_sets
 #[test]
 fn parallel_merges_lose_nothing() {
