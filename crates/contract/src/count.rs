@@ -1,8 +1,9 @@
-//! A count that a caller asks for: any number is accepted and clamped to its bounds.
+//! A count that a caller asks for: most operations accept any number and clamp it to their bounds.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use model::OpError;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -24,6 +25,16 @@ impl Count {
     /// The number within these bounds that is nearest.
     pub fn within(self, bounds: RangeInclusive<usize>) -> usize {
         self.0.max(*bounds.start()).min(*bounds.end())
+    }
+
+    /// The number, for an operation that refuses one outside its bounds.
+    pub fn checked(self, param: &str, bounds: RangeInclusive<usize>) -> Result<usize, OpError> {
+        if bounds.contains(&self.0) {
+            return Ok(self.0);
+        }
+        let (min, max) = (*bounds.start(), *bounds.end());
+        let message = format!("`{param}` is not between {min} and {max}");
+        Err(OpError::invalid(param, message).with("min", min).with("max", max))
     }
 }
 

@@ -109,7 +109,7 @@ impl ActivityParams {
             check_type(rx, "obs_type", kind)?;
         }
         let session =
-            self.session_id.as_deref().map(|name| sessions::find(rx, name)).transpose()?;
+            self.session_id.as_deref().map(|id| sessions::find_with_records(rx, id)).transpose()?;
         Ok(ActivityQuery {
             projects: scope.ids(),
             session: session.map(|session| session.id),
@@ -118,7 +118,7 @@ impl ActivityParams {
             agent: self.agent.clone(),
             before: self.before.map(|before| before.0),
             after_id: self.after_id,
-            limit: self.limit.within(1..=limits::ACTIVITY_MAX),
+            limit: self.limit.checked("limit", 1..=limits::ACTIVITY_MAX)?,
         })
     }
 }
@@ -177,7 +177,7 @@ impl Pretty for Activity {
         show::records_about(records.iter().map(RecordRow::from), about, &params.columns, width)
     }
 
-    fn notes(params: &ActivityParams, output: &ActivityOutput) -> Vec<String> {
+    fn notes(_: &ActivityParams, output: &ActivityOutput) -> Vec<String> {
         let counted = (!output.records.is_empty()).then(|| {
             let older = output.next.map(|next| format!("; --before {next} shows older ones"));
             format!(
@@ -186,8 +186,7 @@ impl Pretty for Activity {
                 older.unwrap_or_default()
             )
         });
-        let limit = show::limit_note(params.limit, limits::ACTIVITY_MAX);
-        counted.into_iter().chain(limit).collect()
+        counted.into_iter().collect()
     }
 }
 

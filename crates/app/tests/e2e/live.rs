@@ -431,6 +431,9 @@ fn activity_lists_the_records_of_all_sessions_by_page_and_filter() {
     assert_eq!((ids(&first), &first["next"]), (ids(&all)[..3].to_vec(), &all["records"][2]["id"]));
     for wrong in [
         json!({ "limit": "x" }),
+        json!({ "limit": 0 }),
+        json!({ "limit": -1 }),
+        json!({ "limit": 201 }),
         json!({ "before": "yesterday" }),
         json!({ "before": [] }),
         json!({ "after_id": "x" }),
@@ -444,6 +447,12 @@ fn activity_lists_the_records_of_all_sessions_by_page_and_filter() {
     }
     let table = home.run(&["activity", "--project", "*", "--limit", "2"]).ok();
     assert!(table.contains("make part5") && !table.contains("part4"), "{table}");
+    ask(json!({ "limit": 200 }));
+    for limit in ["0", "201"] {
+        let refused = home.run(&["activity", "--limit", limit]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{limit}");
+        assert!(refused.stderr.contains("`limit` is not between 1 and 200"), "{}", refused.stderr);
+    }
 }
 
 /// @activity_feed

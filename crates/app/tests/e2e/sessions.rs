@@ -88,6 +88,8 @@ fn records_that_stay_are_found_with_the_id_of_their_deleted_session() {
     let hits = found["results"].as_array().unwrap();
     assert!(hits.len() >= 3, "{found}");
     assert!(hits.iter().all(|hit| hit["session_id"] == SESSION), "{found}");
+    let activity = home.run(&["activity", "--session", SESSION, "--project", "*"]).ok();
+    assert!(activity.contains(WORD), "{activity}");
     home.run(&["stop"]).ok();
     let left = files_with(&home, &[&format!("{WORD} protocol"), &format!("{WORD} rounding")]);
     assert_eq!(left, [] as [std::path::PathBuf; 0], "its name and set are gone");
