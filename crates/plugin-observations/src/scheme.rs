@@ -111,6 +111,9 @@ impl Scheme for ProjectScheme {
     }
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
+        if path.segments.iter().any(|part| matches!(part.as_str(), "." | "..")) {
+            return Err(OpError::invalid("path", "the key of a project has no part '.' or '..'"));
+        }
         let key = path.segments.join("/");
         cx.store.read(|rx| {
             let found = projects::find(rx, &format!("project://{key}"))?.pop();

@@ -80,5 +80,6 @@ fn parts(path: &EntryPath) -> Result<(&str, Option<&str>), OpError> {
         }
     };
     target::check_id(name)?;
+    set.map_or(Ok(()), |set| model::context::check_set_name("path", set))?;
     Ok((name, set))
 }

@@ -13,6 +13,7 @@ use store::sessions::{self, SessionFilter};
 use store::{Rx, context};
 
 use crate::rows::SessionRow;
+use crate::target;
 
 const TEXT: &str = "text/plain";
 
@@ -49,9 +50,9 @@ impl Scheme for SessionScheme {
     }
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
-        let name = path.segments.join("/");
+        let name = name_of(path)?;
         cx.store.read(|rx| {
-            let row = SessionRow::read(rx, sessions::find(rx, &name)?)?;
+            let row = SessionRow::read(rx, sessions::find(rx, name)?)?;
             let sets = context::of_session(rx, row.session.id)?;
             let path = EntryPath::format("session", &[&row.session.session_id]);
             let attributes = attributes(rx, &row, &sets)?;
@@ -60,12 +61,18 @@ impl Scheme for SessionScheme {
     }
 
     fn updated_by(&self, path: &EntryPath) -> Result<Option<EventFilter>, OpError> {
-        let [name] = path.segments.as_slice() else {
-            return Err(OpError::invalid("path", "the path of a session is its id"));
-        };
-        let subject = Some(format!("session://{name}"));
+        let subject = Some(format!("session://{}", name_of(path)?));
         Ok(Some(EventFilter { subject, ..EventFilter::default() }))
     }
+}
+
+/// The agent's own id that a path names.
+fn name_of(path: &EntryPath) -> Result<&str, OpError> {
+    let [name] = path.segments.as_slice() else {
+        return Err(OpError::invalid("path", "the path of a session is its id"));
+    };
+    target::check_id(name)?;
+    Ok(name)
 }
 
 /// The session as data. Times are seconds since 1970, UTC.

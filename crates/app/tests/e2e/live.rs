@@ -188,6 +188,44 @@ fn a_client_on_stdio_is_notified_by_a_primary_in_its_process_and_by_another() {
     }
 }
 
+/// @context_resources
+#[test]
+fn every_legal_name_of_a_set_is_read_and_watched_at_its_uri() {
+    let home = home();
+    let _daemon = home.daemon();
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    let names = [
+        ("my set", "my%20set"),
+        ("a/b", "a%2Fb"),
+        ("50%", "50%25"),
+        ("%2F", "%252F"),
+        ("ü", "%C3%BC"),
+        ("..", ".."),
+        (".", "%2E"),
+        ("a?b#c", "a%3Fb%23c"),
+        ("__proto__", "__proto__"),
+        ("*", "*"),
+    ];
+    for (name, encoded) in names {
+        let uri = uri(encoded);
+        subscribe(&mut agent, &uri);
+        set(&home, name, &["v"]);
+        assert_updated(&next_line(&agent), &uri);
+        let read = agent.request("resources/read", &json!({ "uri": uri }));
+        assert_eq!(read["result"]["contents"][0]["text"], r#"["v"]"#, "{name}: {read}");
+        let got = home.run(&["get", &uri]).ok();
+        assert_eq!(got.trim(), r#"["v"]"#, "{name}");
+    }
+    let long = uri(&"x".repeat(65));
+    for illegal in [&uri("a%0Ab"), &uri("%00"), &uri("%zz"), &uri("%ff"), &uri(""), &long] {
+        for method in ["resources/read", "resources/subscribe"] {
+            let refused = agent.request(method, &json!({ "uri": illegal }));
+            assert_eq!(refused["error"]["code"], -32602, "{method} {illegal}: {refused}");
+        }
+    }
+}
+
 /// @resource_updates
 #[test]
 fn wrong_subscriptions_are_refused_and_their_number_is_limited() {
@@ -201,6 +239,7 @@ fn wrong_subscriptions_are_refused_and_their_number_is_limited() {
         json!({ "uri": "context://" }),
         json!({ "uri": "context://../files" }),
         json!({ "uri": "session://a/b" }),
+        json!({ "uri": "session://.." }),
         json!({ "uri": "hint://web/build" }),
         json!({ "uri": "http://127.0.0.1/" }),
         json!({ "uri": "nothing" }),
