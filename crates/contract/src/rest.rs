@@ -235,6 +235,21 @@ impl RestEndpoint {
         }
     }
 
+    /// An error of the operation in the names of this path: `envHint` for the parameter `env_hint`.
+    pub fn error(&self, error: OpError) -> OpError {
+        let names = || self.route.query.iter().chain(self.route.body);
+        let renamed = |text: String| {
+            names().filter(|(name, param)| name != param).fold(text, |text, (name, param)| {
+                // A word such as `query` may also be plain English.
+                match param.contains('_') {
+                    true => replace_word(&text, param, name),
+                    false => text.replace(&format!("`{param}`"), &format!("`{name}`")),
+                }
+            })
+        };
+        OpError { message: renamed(error.message), hint: error.hint.map(renamed), ..error }
+    }
+
     fn unknown(&self, name: &str, place: &str, known: &[RestName]) -> OpError {
         let (method, path) = (self.route.method.name(), self.route.path);
         let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
@@ -244,6 +259,22 @@ impl RestEndpoint {
         };
         OpError::invalid(name, format!("unknown parameter `{name}` in the {place}")).hint(hint)
     }
+}
+
+/// Replaces a word wherever it is not a part of a longer one.
+fn replace_word(text: &str, word: &str, by: &str) -> String {
+    let is_part = |found: Option<char>| found.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(word) {
+        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
+        let is_inside = is_part(before.chars().next_back().or(out.chars().next_back()))
+            || is_part(after.chars().next());
+        out.push_str(before);
+        out.push_str(if is_inside { word } else { by });
+        rest = after;
+    }
+    out + rest
 }
 
 fn not_encoded(param: &str) -> OpError {

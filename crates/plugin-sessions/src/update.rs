@@ -92,7 +92,7 @@ impl Op for UpdateSession {
             return Err(OpError::invalid("name", "nothing is to be changed")
                 .hint("Give at least one of `name`, `env_hint`, `context` and `set_context`."));
         }
-        let name = name.map(|name| short("name", name, limits::SESSION_LABEL_CHARS_MAX));
+        let name = name.map(checked_name);
         let env_hint = env_hint.map(checked_hint);
         let (name, env_hint) = (name.transpose()?, env_hint.transpose()?);
         let whole = context.map(checked).transpose()?;
@@ -141,6 +141,14 @@ impl Op for UpdateSession {
             Ok(UpdateSessionOutput { success: true, dropped, warning })
         })
     }
+}
+
+/// A name, trimmed and within its limit.
+fn checked_name(name: String) -> Result<String, OpError> {
+    if name.chars().any(char::is_control) {
+        return Err(OpError::invalid("name", "the name has a line break or a control character"));
+    }
+    short("name", name, limits::SESSION_LABEL_CHARS_MAX)
 }
 
 /// An environment hint, trimmed and within its limit.

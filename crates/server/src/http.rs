@@ -311,7 +311,11 @@ async fn route(
     if path.needs_json(&head.method, has_body) && !guard::is_json(&head.headers) {
         let error = OpError::invalid("", "the body is not declared as application/json")
             .hint("Send the header `Content-Type: application/json`.");
-        return Refused { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, error }.response(rpc);
+        let status = match path {
+            HttpPath::Rest(_) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        };
+        return Refused { status, error }.response(rpc);
     }
     let handled = handle(connection, path, head, body).await;
     handled.unwrap_or_else(|refused| refused.response(rpc))
@@ -392,7 +396,8 @@ async fn answer_rest(
     let query = head.uri.query().unwrap_or_default();
     let params = endpoint.params(head.uri.path(), query, &bytes)?;
     let (op, caller) = (endpoint.op.name.to_owned(), shared.sender.caller.clone());
-    let result = runtime.call_async(model::Request { call, op, params, caller }).await?;
+    let result = runtime.call_async(model::Request { call, op, params, caller }).await;
+    let result = result.map_err(|error| endpoint.error(error))?;
     let mut response = json(StatusCode::OK, endpoint.answer(result).to_string());
     let headers = response.headers_mut();
     // The result of a GET is user data, which no cache may store.

@@ -414,7 +414,7 @@ fn bad_ids_and_bodies_are_invalid_on_rest_and_as_a_tool() {
         }
     }
     let deep = format!("{{\"name\":{}1{}}}", "[".repeat(200), "]".repeat(200));
-    let bodies: [&[u8]; 8] = [
+    let bodies: [&[u8]; 12] = [
         br#"{"name":"x"#,
         deep.as_bytes(),
         b"{\"name\":\"\xff\"}",
@@ -423,6 +423,10 @@ fn bad_ids_and_bodies_are_invalid_on_rest_and_as_a_tool() {
         b"null",
         br#"{"name":"x","more":1}"#,
         br#"{"name":7}"#,
+        br#"{"name":"two\nlines"}"#,
+        br#"{"name":"a\u001b[31mb"}"#,
+        br#"{"name":"x\u0000"}"#,
+        br#"{}"#,
     ];
     let path = format!("/api/sessions/{SESSION}");
     for body in bodies {
@@ -431,7 +435,39 @@ fn bad_ids_and_bodies_are_invalid_on_rest_and_as_a_tool() {
         assert_eq!(refused.status, 400, "{shown}: {}", refused.text());
         assert_eq!(refused.json()["code"], "invalid", "{shown}");
     }
-    let form = http.with("Content-Type", "application/x-www-form-urlencoded");
-    assert_eq!(form.send("PATCH", &path, b"name=x").status, 415);
-    assert_eq!(daemon.http().get(&path).json()["meta"]["name"], "");
+    for kind in ["application/x-www-form-urlencoded", "text/plain", ""] {
+        let form = http.clone().with("Content-Type", kind).send("PATCH", &path, b"name=x");
+        let said = (form.status, form.json()["code"].clone());
+        assert_eq!(said, (400, json!("invalid")), "{kind}: {}", form.text());
+    }
+    assert_eq!(http.get(&path).json()["meta"]["name"], "");
+    let refused = home.run(&["sessions", "rename", SESSION, "two\nlines"]);
+    assert_eq!(refused.code, 1, "{}", refused.stdout);
+    let twice = http.send("PATCH", &path, br#"{"name":"first","name":"last"}"#);
+    assert_eq!(twice.status, 200, "{}", twice.text());
+    assert_eq!(http.get(&path).json()["meta"]["name"], "last");
+}
+
+/// @session_bad_input
+#[test]
+fn rest_errors_name_the_members_of_the_body() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    event(&home, SESSION, "SessionStart", &json!({ "source": "startup" }));
+    let long = "x".repeat(1_025);
+    let cases = [
+        (json!({}), "`name`, `envHint`, `context` and `setContext`"),
+        (json!({ "envHint": long }), "envHint has more than 1024 characters"),
+        (json!({ "setContext": { "items": [] } }), "missing parameter `setName`"),
+        (json!({ "setContext": 7 }), "setContext"),
+    ];
+    for (body, expected) in cases {
+        let path = format!("/api/sessions/{SESSION}");
+        let refused = http.send("PATCH", &path, body.to_string().as_bytes());
+        let message = refused.json()["error"].as_str().expect("a text").to_owned();
+        assert_eq!(refused.status, 400, "{message}");
+        assert!(message.contains(expected), "{message}");
+        assert!(!message.contains("env_hint") && !message.contains("set_context"), "{message}");
+    }
 }
