@@ -131,6 +131,11 @@ impl Slot {
         matches!(self, Slot::Resume | Slot::WorkingContext)
     }
 
+    /// Whether its section ends with the number of rows that were left out.
+    pub fn counts_left_out(self) -> bool {
+        self == Slot::HandoffDone
+    }
+
     pub fn info(self) -> SlotInfo {
         let table = |title, floor, rows_max, rows_recovery_max| {
             let form = Form::Table(RECORD_HEADINGS);

@@ -70,8 +70,29 @@ impl AssembledRow {
     }
 }
 
-/// Rows by the slot and the title of their section.
-type Sections = BTreeMap<(Slot, String), Vec<AssembledRow>>;
+/// The rows of a section.
+#[derive(Default)]
+struct Section {
+    rows: Vec<AssembledRow>,
+    /// How many further rows it would have had.
+    left_out: usize,
+}
+
+impl Section {
+    fn drop_last(&mut self) -> Option<AssembledRow> {
+        let row = self.rows.pop()?;
+        self.left_out += 1;
+        Some(row)
+    }
+
+    /// Whether nothing of it is shown.
+    fn is_empty(&self, slot: Slot) -> bool {
+        self.rows.is_empty() && !(slot.counts_left_out() && self.left_out > 0)
+    }
+}
+
+/// Sections by their slot and title.
+type Sections = BTreeMap<(Slot, String), Section>;
 
 /// Builds one text from the candidates; without candidates it is empty and has no title.
 pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) -> Assembled {
@@ -82,10 +103,10 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
         let gone = std::iter::once(row.candidate).chain(row.merged);
         left_out.extend(gone.map(|candidate| out(candidate, "there was no room for it")));
     }
-    sections.retain(|_, rows| !rows.is_empty());
+    sections.retain(|(slot, _), section| !section.is_empty(*slot));
     let text = rendering::text(title, &sections);
     let (mut told, mut merged) = (Vec::new(), Vec::new());
-    for row in sections.into_values().flatten() {
+    for row in sections.into_values().flat_map(|section| section.rows) {
         for worse in row.merged {
             merged.push(merged_entry(&worse, &row.candidate));
             left_out.push(out(worse, NEAR_DUPLICATE));
@@ -141,14 +162,15 @@ fn rows(
             continue;
         }
         let statement = RowStatement::of(&candidate);
-        let mut kept = sections.values_mut().flatten();
+        let mut kept = sections.values_mut().flat_map(|section| &mut section.rows);
         if let Some(better) = kept.find(|row| row.statement.says_nearly(&statement)) {
             better.merge(candidate);
             continue;
         }
         let place = (candidate.slot, candidate.section_title().to_owned());
-        let rows = sections.entry(place).or_default();
+        let Section { rows, left_out: left_out_of_section } = sections.entry(place).or_default();
         if rows.len() >= candidate.slot.rows_max(budget.recovery).min(budget.rows) {
+            *left_out_of_section += 1;
             left_out.push(out(candidate, "its section is full"));
             continue;
         }
@@ -186,25 +208,27 @@ fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
     };
     let first = sections
         .iter_mut()
-        .filter(|((slot, _), rows)| over_floor(*slot, rows))
-        .min_by_key(|((slot, _), rows)| (slot.yields_at(), std::cmp::Reverse(overuse(rows))));
-    if let Some((_, rows)) = first {
-        return rows.pop();
+        .filter(|((slot, _), section)| over_floor(*slot, &section.rows))
+        .min_by_key(|((slot, _), section)| {
+            (slot.yields_at(), std::cmp::Reverse(overuse(&section.rows)))
+        });
+    if let Some((_, section)) = first {
+        return section.drop_last();
     }
-    let last = |rows: &Vec<AssembledRow>| {
-        rows.last().map(|row| {
+    let last = |section: &Section| {
+        section.rows.last().map(|row| {
             let kept = (row.candidate.slot.is_declared(), row.candidate.pinned);
             (kept, row.candidate.score)
         })
     };
     sections
         .values_mut()
-        .filter(|rows| !rows.is_empty())
+        .filter(|section| !section.rows.is_empty())
         .min_by(|a, b| match (last(a), last(b)) {
             (Some(a), Some(b)) => a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)),
             _ => std::cmp::Ordering::Equal,
         })?
-        .pop()
+        .drop_last()
 }
 
 /// The size of a section in relation to its share: of several sections of one slot, the highest loses a row first.

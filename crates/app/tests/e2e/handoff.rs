@@ -210,15 +210,29 @@ fn a_handoff_fits_into_its_tokens_and_keeps_every_section() {
     let home = home();
     let _daemon = home.daemon();
     long_session(&home);
+    let mut counts = Vec::new();
     for tokens in [250, 500, 1_500] {
         let params = json!({ "session_id": SESSION, "tokens": tokens });
         let told = home.call("handoff", &params);
         assert!(told["tokens"].as_u64() <= Some(tokens), "{told}");
         let text = told["text"].as_str().unwrap_or_default();
+        let done = text.split("## Done\n").nth(1).expect("the section");
+        let done: Vec<&str> = done.lines().take_while(|line| line.starts_with("- ")).collect();
+        let left_out = done.last().and_then(|line| line.strip_prefix("- (")).map(|line| {
+            let (count, rest) = line.split_once(' ').expect("a number");
+            assert!(rest.starts_with("earlier task"), "{text}");
+            count.parse::<usize>().expect("a number")
+        });
+        let shown = done.len() - usize::from(left_out.is_some());
+        counts.push((shown, left_out.unwrap_or_default()));
         for kept in ["## Intent", "red: `cargo test invoice`", "store money as i64 cents"] {
             assert!(text.contains(kept), "{kept}: {text}");
         }
     }
+    // Tasks that are not shown are counted.
+    let all = |(shown, left_out): &(usize, usize)| shown + left_out;
+    assert!(counts[0].1 > counts[2].1, "{counts:?}");
+    assert!(counts.iter().all(|count| all(count) == all(&counts[0])), "{counts:?}");
     for wrong in [
         json!({ "session_id": SESSION, "tokens": 10 }),
         json!({ "session_id": SESSION, "to": "hal" }),

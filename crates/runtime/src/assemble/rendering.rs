@@ -4,7 +4,7 @@ use contract::{Candidate, Form, Slot};
 use model::hook::BRIEFING_NATURE;
 use model::limits;
 
-use super::{AssembledRow, Sections};
+use super::{Section, Sections};
 
 /// The lines of a row as they are shown, with at most so many characters besides their marks.
 pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
@@ -89,11 +89,10 @@ fn no_heading(line: String) -> String {
 }
 
 /// The lines above the rows of a section.
-fn head(rows: &[AssembledRow]) -> Vec<String> {
-    let Some(first) = rows.first() else { return Vec::new() };
-    let title = text::quoted(first.candidate.section_title(), limits::INJECT_CELL_CHARS_MAX);
+fn head(slot: Slot, title: &str) -> Vec<String> {
+    let title = text::quoted(title, limits::INJECT_CELL_CHARS_MAX);
     let mut lines = vec![format!("## {title}")];
-    if let Form::Table(headings) = first.candidate.slot.info().form {
+    if let Form::Table(headings) = slot.info().form {
         lines.push(format!("| {} |", headings.join(" | ")));
         lines.push(format!("|{}", "---|".repeat(headings.len())));
     }
@@ -105,24 +104,33 @@ pub(super) fn lines<'s>(
     title: &'s str,
     sections: &'s Sections,
 ) -> impl Iterator<Item = String> + 's {
-    let is_verbatim = |slot: Slot| slot.info().form == Form::Verbatim;
     let of = move |verbatim: bool| {
-        let wanted = move |((slot, _), _): &(&(Slot, String), &Vec<AssembledRow>)| {
-            is_verbatim(*slot) == verbatim
-        };
-        sections.iter().filter(wanted).map(|(_, rows)| rows).filter(|rows| !rows.is_empty())
+        sections.iter().filter(move |((slot, _), section)| {
+            (slot.info().form == Form::Verbatim) == verbatim && !section.is_empty(*slot)
+        })
     };
-    let shown = |rows: &'s Vec<AssembledRow>| rows.iter().flat_map(|row| row.lines.iter().cloned());
+    let shown =
+        |section: &'s Section| section.rows.iter().flat_map(|row| row.lines.iter().cloned());
     let has_title = !title.is_empty() && of(false).next().is_some();
     let top = has_title.then(|| format!("# {title}{BRIEFING_NATURE}"));
-    let body = of(false).flat_map(move |rows| head(rows).into_iter().chain(shown(rows)));
-    of(true).flat_map(shown).chain(top).chain(body)
+    let body = of(false).flat_map(move |((slot, title), section)| {
+        head(*slot, title).into_iter().chain(shown(section)).chain(left_out(*slot, section))
+    });
+    of(true).flat_map(move |(_, section)| shown(section)).chain(top).chain(body)
+}
+
+/// The line below a section that says how many rows were left out.
+fn left_out(slot: Slot, section: &Section) -> Option<String> {
+    let count = section.left_out;
+    (slot.counts_left_out() && count > 0).then(|| {
+        format!("- ({} left out; `session_trace` lists all)", text::counted(count, "earlier task"))
+    })
 }
 
 /// The number of lines and characters of the rows that a session declared.
 pub(super) fn declared_size(sections: &Sections) -> (usize, usize) {
     let rows = sections.iter().filter(|((slot, _), _)| slot.is_declared());
-    let lines = rows.flat_map(|(_, rows)| rows.iter().flat_map(|row| &row.lines));
+    let lines = rows.flat_map(|(_, section)| section.rows.iter().flat_map(|row| &row.lines));
     lines.fold((0, 0), |(count, chars), line| (count + 1, chars + line.chars().count() + 1))
 }
 
