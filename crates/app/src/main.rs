@@ -6,19 +6,22 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // The hook is checked first: it runs once per agent event, so it must not load the rest.
     let mut args = std::env::args_os().skip(1);
-    let word = args.next();
-    let is_word = |name: &str| word.as_ref().is_some_and(|word| word == name);
-    let (is_hook, is_record) = (is_word("hook"), is_word("record"));
-    if is_hook && let Some((event, agent)) = plain_event(args) {
+    let first = args.next();
+    let is_first = |name: &str| first.as_ref().is_some_and(|first| first == name);
+    if is_first("hook")
+        && let Some((event, agent)) = plain_event(args)
+    {
         program::hook::take(&event, agent.as_deref(), None);
         return ExitCode::SUCCESS;
     }
-    let is_status_line = is_word("statusline");
-    if is_status_line && is_plain_status_line(std::env::args_os().skip(2)) {
+    if is_first("statusline") && is_plain_status_line(std::env::args_os().skip(2)) {
         program::statusline::print(None);
         return ExitCode::SUCCESS;
     }
-    if is_hook || is_status_line {
+    let word = command_word(std::env::args_os().skip(1));
+    let is_word = |name: &str| word.as_ref().is_some_and(|word| word == name);
+    let is_record = is_word("record");
+    if is_word("hook") || is_word("statusline") {
         // An agent reads a hook's stdout as its answer, so errors are not printed there.
         program::hook::run_line(std::env::args_os().filter(|arg| arg != "--json").collect());
         return ExitCode::SUCCESS;
@@ -27,6 +30,18 @@ fn main() -> ExitCode {
     match program::run(std::env::args_os().collect()) {
         cli::EXIT_USAGE if is_record => ExitCode::FAILURE,
         exit => ExitCode::from(exit),
+    }
+}
+
+/// The command, which may follow global options.
+fn command_word(mut args: impl Iterator<Item = OsString>) -> Option<OsString> {
+    loop {
+        let arg = args.next()?;
+        if ["--db", "--port", "-p"].iter().any(|option| arg == *option) {
+            args.next()?;
+        } else if !arg.as_encoded_bytes().starts_with(b"-") {
+            return Some(arg);
+        }
     }
 }
 

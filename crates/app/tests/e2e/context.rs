@@ -419,8 +419,25 @@ fn the_status_line_shows_the_context_with_and_without_a_daemon_and_nothing_witho
     for wrong in ["", "{", "[]", "null", r#"{"session_id":7}"#, r#"{"session_id":"../x"}"#] {
         assert_eq!(status_line(&home, wrong), "", "{wrong}");
     }
-    let run = home.run_with(&["statusline", "--frobnicate"], session.as_bytes());
-    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    let db = super::sqlite::path(&home);
+    let db = db.to_str().unwrap();
+    for args in [
+        &["statusline", "--agent", "claude-code", "--db", db][..],
+        &["--db", db, "statusline", "--agent", "claude-code"],
+        &["--json", "statusline"],
+    ] {
+        let run = home.run_with(args, session.as_bytes());
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, line, ""), "{args:?}");
+    }
+    for args in [
+        &["statusline", "--frobnicate"][..],
+        &["--db", db, "statusline", "--frobnicate"],
+        &["--frobnicate", "statusline"],
+        &["statusline", "more"],
+    ] {
+        let run = home.run_with(args, session.as_bytes());
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "{args:?}");
+    }
     home.run(&["stop"]).ok();
     drop(daemon);
     assert_eq!(status_line(&home, &session), line, "without a daemon");

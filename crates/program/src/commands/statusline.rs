@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use hook::{ShownSets, StatusOutcome};
 use model::context;
 use model::locations::Locations;
@@ -19,6 +19,12 @@ pub(super) fn command() -> Command {
             "Print the context of a session for an agent's status line: its JSON on stdin.\n\n\
              The line has up to five files, the number of further ones and the open view; it is empty if the session \
              declared nothing. The exit code is always 0.",
+        )
+        .arg(
+            Arg::new("agent")
+                .long("agent")
+                .value_name("AGENT")
+                .help("The agent whose status line it is; every agent gets the same line"),
         )
         .after_help(
             "Example, in ~/.claude/settings.json:\n  \
