@@ -20,7 +20,7 @@ pub(crate) const CONFIG: &[ConfigKey] = &[ConfigKey {
 }];
 
 /// The author of inherited items.
-const ADDED_BY: &str = "inherited";
+pub(crate) const ADDED_BY: &str = "inherited";
 
 /// How long after the end of a session a cleared one still continues it, in milliseconds.
 const CLEARED_MS: i64 = 60_000;

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use contract::{
     Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
-use model::hook::{Source, ToldEntry};
+use model::hook::ToldEntry;
 use place::Captured;
 use store::Tx;
 
@@ -95,8 +95,8 @@ impl Plugin for Sessions {
         observe::capture(tx, seen)
     }
 
-    fn may_have_candidates(&self, occasion: &Occasion<'_>, _: &Config) -> bool {
-        matches!(occasion, Occasion::SessionStart(source) if *source == Source::Resume || source.forgot())
+    fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {
+        matches!(occasion, Occasion::SessionStart(source) if resume::is_told(*source, config))
     }
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

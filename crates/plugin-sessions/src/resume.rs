@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use contract::{Candidate, Moment, Occasion, Slot};
+use contract::{Candidate, Config, Moment, Occasion, Slot};
 use model::context::{self, ContextSets};
 use model::entry::EntryPath;
 use model::event::Event;
@@ -11,6 +11,8 @@ use model::hook::{BLOCK_END, RESUMED, Source, ToldEntry};
 use model::{OpError, limits};
 use serde_json::json;
 use store::{Tx, context as stored, session_details, sessions};
+
+use crate::inherit::{ADDED_BY, CARRY_OVER};
 
 const HEADER: [&str; 3] =
     [RESUMED.first, RESUMED.second, "Re-run any environment setup commands before proceeding."];
@@ -23,6 +25,15 @@ const LABELS: [&str; 4] =
 
 /// The reason in the receipt of the block.
 const RESUME_REASON: &str = "the session resumed";
+
+/// The title of the section for a new session with the sets of the one before.
+const CARRIED: &str = "Working context, carried over from the last session";
+
+/// Whether the text for a session that starts like this has its context. A fork still has the conversation with it.
+pub(crate) fn is_told(source: Source, config: &Config) -> bool {
+    let is_carried = || source == Source::Startup && config.boolean(CARRY_OVER);
+    source == Source::Resume || source.forgot() || is_carried()
+}
 
 /// Publishes the context of a session that got the block.
 pub(crate) fn delivered(tx: &Tx<'_>, name: &str, entries: &[ToldEntry]) -> Result<(), OpError> {
@@ -46,11 +57,16 @@ pub(crate) fn delivered(tx: &Tx<'_>, name: &str, entries: &[ToldEntry]) -> Resul
 /// The block or the section, for a session that resumes or lost its context.
 pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
     let Occasion::SessionStart(source) = moment.occasion else { return Ok(Vec::new()) };
-    let Some(name) = moment.session.filter(|_| source == Source::Resume || source.forgot()) else {
+    let Some(name) = moment.session.filter(|_| is_told(source, moment.config)) else {
         return Ok(Vec::new());
     };
+    let is_new = source != Source::Resume && !source.forgot();
     let session = moment.store.read(|rx| {
         let Some(session) = sessions::by_name(rx, name)? else { return Ok(None) };
+        // The text for a new session only has sets that it did not declare itself.
+        if is_new && !stored::has_item_by(rx, session.id, ADDED_BY)? {
+            return Ok(None);
+        }
         let sets = stored::of_session(rx, session.id)?;
         let hint = session_details::of_session(rx, session.id)?.env_hint;
         let cwd = session_details::last_start(rx, session.id)?.cwd;
@@ -66,6 +82,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
             // Each set is a row of its own.
             same_as: Some(format!("{path}#{place}")),
             path,
+            title: is_new.then(|| CARRIED.to_owned()),
             // A resumed session gets it every time.
             stamp: moment.now.saturating_add(i64::try_from(place).unwrap_or_default()),
             score: 1.0 - 0.01 * place as f64,

@@ -253,8 +253,11 @@ fn a_fork_has_the_sets_of_its_parent_and_another_session_only_if_the_setting_say
     home.run(&["config", "set", "context.carry_over", "true"]).ok();
     home.run(&["stop"]).ok();
     drop(daemon);
-    starts_as(&home, "carried", "startup");
+    let told = starts_as(&home, "carried", "startup");
     assert_eq!(sets("carried"), json!({ "ports": ["82"] }));
+    let section = "## Working context, carried over from the last session\n- ports: 82";
+    assert!(told.contains(section), "{told}");
+    assert!(!starts_as(&home, "forked", "fork").contains("82"), "its conversation has the context");
     starts_as(&home, "carried", "resume");
     assert_eq!(sets("carried"), json!({ "ports": ["82"] }));
 }
