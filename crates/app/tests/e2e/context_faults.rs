@@ -194,3 +194,128 @@ fn a_credential_in_an_item_a_name_or_a_hint_is_refused_on_every_surface() {
     let left: Vec<_> = home.files().into_iter().filter(found).map(|(path, _)| path).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// Calls of `set_relevant_context` that are refused, without their session.
+fn wrong_sets() -> Vec<Value> {
+    let many: Vec<String> = (0..11).map(|item| item.to_string()).collect();
+    vec![
+        json!({}),
+        json!({ "items": ["a"] }),
+        json!({ "setName": "notes" }),
+        json!({ "setName": "notes", "items": null }),
+        json!({ "setName": "notes", "items": "a" }),
+        json!({ "setName": "notes", "items": { "0": "a" } }),
+        json!({ "setName": "notes", "items": [1] }),
+        json!({ "setName": "notes", "items": [["a"]] }),
+        json!({ "setName": "notes", "items": [""] }),
+        json!({ "setName": "notes", "items": ["x".repeat(1_025)] }),
+        json!({ "setName": "notes", "items": many }),
+        json!({ "setName": "", "items": ["a"] }),
+        json!({ "setName": "x".repeat(65), "items": ["a"] }),
+        json!({ "setName": "a\u{7}b", "items": ["a"] }),
+        json!({ "setName": null, "items": ["a"] }),
+        json!({ "setName": "notes", "items": ["a"], "mode": "append" }),
+        json!({ "setName": "notes", "items": ["a"], "more": 1 }),
+    ]
+}
+
+/// @context_bad_input
+#[test]
+fn a_wrong_set_is_refused_on_every_surface_and_sends_no_frame() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    let authorization = format!("Bearer {}", daemon.token);
+    let socket = || Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap();
+    let (mut watcher, mut client) = (socket(), socket());
+    // The session does not exist yet.
+    watcher.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    let wrong = wrong_sets();
+    let refuses = |agent: &mut testkit::Mcp, client: &mut Ws, patches: bool| {
+        for wrong in &wrong {
+            let mut call = wrong.clone();
+            call["session_id"] = SESSION.into();
+            for refused in [
+                http.rpc("set_relevant_context", &call).unwrap_err(),
+                client.rpc("set_relevant_context", &call).unwrap_err(),
+            ] {
+                let refused = refused.to_string();
+                assert!(refused.contains("E_INVALID"), "{wrong}: {refused}");
+            }
+            let tool = json!({ "name": "set_relevant_context", "arguments": call });
+            let told = agent.request("tools/call", &tool);
+            assert_eq!(told["result"]["isError"], true, "{wrong}: {told}");
+            let line = home.run(&["call", "set_relevant_context", &call.to_string()]);
+            assert_eq!(line.code, 1, "{wrong}: {}", line.stdout);
+            if patches {
+                let body = json!({ "setContext": wrong }).to_string();
+                let path = format!("/api/sessions/{SESSION}");
+                let refused = http.send("PATCH", &path, body.as_bytes());
+                let said = (refused.status, refused.json()["code"].clone());
+                assert_eq!(said, (400, json!("invalid")), "{wrong}: {}", refused.text());
+            }
+        }
+    };
+    refuses(&mut agent, &mut client, false);
+    home.call("set_relevant_context", &set(&["safe"]));
+    refuses(&mut agent, &mut client, true);
+    for context in [json!([]), json!({ "notes": "a" }), json!({ "": ["a"] }), json!({ "a": [7] })] {
+        let body = json!({ "name": "x", "context": context }).to_string();
+        let refused = http.send("PATCH", &format!("/api/sessions/{SESSION}"), body.as_bytes());
+        assert_eq!(refused.status, 400, "{context}: {}", refused.text());
+    }
+    home.call("set_relevant_context", &set(&["safe", "sound"]));
+    // Each frame but these two would be about a refused call.
+    let mut frames = std::iter::from_fn(|| watcher.receive());
+    let mut next = || {
+        let frame = frames.find(|frame| frame["method"] == "session/event").expect("a frame");
+        frame["params"]["event"]["data"]["context"].clone()
+    };
+    assert_eq!(next(), json!({ "notes": ["safe"] }));
+    assert_eq!(next(), json!({ "notes": ["safe", "sound"] }));
+    let session = http.get(&format!("/api/sessions/{SESSION}")).json();
+    assert_eq!(session["meta"]["name"], "", "{session}");
+}
+
+/// @context_sets
+#[test]
+fn a_daemon_that_is_killed_while_sets_are_written_leaves_whole_sets() {
+    let home = home();
+    for round in 0..3 {
+        let mut daemon = home.daemon();
+        let authorization = format!("Bearer {}", daemon.token);
+        let mut client = Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap();
+        let (acknowledged, written) = std::sync::mpsc::channel();
+        let writer = std::thread::spawn(move || {
+            let mut number = 0_u64;
+            loop {
+                let items: Vec<String> = (0..10).map(|item| format!("{number} {item}")).collect();
+                let items: Vec<&str> = items.iter().map(String::as_str).collect();
+                let call = super::ways::request("set_relevant_context", &set(&items));
+                let sent = client.send_text(call).is_ok();
+                let mut frames = std::iter::from_fn(|| client.receive());
+                if !sent || !frames.any(|frame| frame.get("result").is_some()) {
+                    return number;
+                }
+                acknowledged.send(number).expect("a receiver");
+                number += 1;
+            }
+        });
+        let wanted = 5 + round * 7;
+        assert!(written.iter().any(|number| number >= wanted));
+        daemon.kill();
+        let refused = writer.join().expect("the writer");
+        let last = written.try_iter().last().unwrap_or(wanted);
+        let _daemon = home.daemon();
+        let got = home.call("get_relevant_context", &json!({ "session_id": SESSION }));
+        let items: Vec<&str> =
+            got["context"]["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let (number, _) = items[0].split_once(' ').expect("two words");
+        let whole: Vec<String> = (0..10).map(|item| format!("{number} {item}")).collect();
+        assert_eq!(items, whole);
+        let number: u64 = number.parse().expect("a number");
+        assert!(number == last || number == refused, "{number}, not {last} or {refused}");
+    }
+}
