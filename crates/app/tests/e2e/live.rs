@@ -1,9 +1,11 @@
-//! Live views of sessions: server-sent events, resources that clients subscribe to, and the activity of all sessions.
+//! Live views of sessions: server-sent events, and resources that clients subscribe to.
 
 use serde_json::{Value, json};
 use testkit::{Home, Http, Mcp, Sse, Ws, wait_until};
 
+use super::activity::says;
 use super::home;
+use super::sessions::{frame, socket};
 
 const SESSION: &str = "11fe11fe-0000-4000-8000-000000000001";
 
@@ -398,176 +400,6 @@ fn a_stream_of_mcp_over_http_has_the_acknowledgement_and_the_updates() {
     assert!(stopping.elapsed().as_millis() < 2_000, "the stream does not delay the end");
 }
 
-/// Records a command of a session as its agent reports it.
-fn runs(http: &Http, session: &str, cwd: &str, command: &str, failed: bool) {
-    let event = if failed { "PostToolUseFailure" } else { "PostToolUse" };
-    let payload = json!({
-        "session_id": session, "cwd": cwd, "hook_event_name": event, "tool_name": "Bash",
-        "tool_use_id": format!("t-{command}"), "tool_input": { "command": command },
-        "tool_response": { "stdout": "" }, "error": "exit code 1",
-    });
-    let done = http.post(&format!("/hook/{event}"), payload.to_string().as_bytes());
-    assert_eq!(done.status, 200, "{}", done.text());
-}
-
-fn says(http: &Http, session: &str, cwd: &str, prompt: &str) {
-    let payload = json!({
-        "session_id": session, "cwd": cwd, "hook_event_name": "UserPromptSubmit", "prompt": prompt,
-    });
-    let done = http.post("/hook/UserPromptSubmit", payload.to_string().as_bytes());
-    assert_eq!(done.status, 200, "{}", done.text());
-}
-
-fn texts(page: &Value) -> Vec<String> {
-    let records = page["records"].as_array().expect("a list");
-    records.iter().map(|record| record["content"].as_str().expect("a text").to_owned()).collect()
-}
-
-/// @activity_pages
-#[test]
-fn activity_lists_the_records_of_all_sessions_by_page_and_filter() {
-    let home = home();
-    let daemon = home.daemon();
-    let http = daemon.http();
-    for number in 0..6 {
-        let (session, cwd) =
-            if number % 2 == 0 { ("s-even", "/srv/a") } else { ("s-odd", "/srv/b") };
-        says(&http, session, cwd, &format!("please run number {number}"));
-        runs(&http, session, cwd, &format!("make part{number}"), number == 3);
-    }
-    let ask = |params: Value| http.rpc("activity", &params).expect("a page");
-    let all = ask(json!({}));
-    let ids = |page: &Value| -> Vec<i64> {
-        page["records"].as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect()
-    };
-    assert_eq!((texts(&all).len(), all.get("next")), (12, None), "{all}");
-    assert!(texts(&all)[0].contains("part5") && texts(&all)[11].contains("number 0"), "{all}");
-    let (mut paged, mut before) = (Vec::new(), json!({ "limit": 5 }));
-    for size in [5, 5, 2] {
-        let page = ask(before.clone());
-        assert_eq!(ids(&page).len(), size, "{page}");
-        paged.extend(ids(&page));
-        before["before"] = page["next"].clone();
-    }
-    assert_eq!((paged, &before["before"]), (ids(&all), &Value::Null));
-    let count = |params: Value| ids(&ask(params)).len();
-    assert_eq!(count(json!({ "session_id": "s-odd" })), 6);
-    assert_eq!(count(json!({ "project": "/srv/a" })), 6);
-    assert_eq!(count(json!({ "obs_type": "user_prompt" })), 6);
-    assert_eq!(count(json!({ "obs_type": "user_prompt", "failed": true })), 0);
-    assert_eq!(count(json!({ "session_id": "s-even", "obs_type": "command" })), 3);
-    assert_eq!(count(json!({ "agent": "claude-code", "session_id": "s-even" })), 6);
-    assert_eq!(count(json!({ "agent": "claude-code" })), 12);
-    assert_eq!(count(json!({ "agent": "none" })), 0);
-    assert!(texts(&ask(json!({ "failed": true })))[0].contains("part3"));
-    assert_eq!(count(json!({ "failed": true, "project": "/srv/a" })), 0);
-    assert_eq!(count(json!({ "failed": false })), 11);
-    assert_eq!(count(json!({ "before": "2001-01-01T00:00:00Z" })), 0);
-    // The records after one, the last first.
-    let since = ask(json!({ "after_id": ids(&all)[4], "project": "/srv/b" }));
-    assert_eq!(ids(&since), [ids(&all)[0], ids(&all)[1]], "{since}");
-    let first = ask(json!({ "after_id": ids(&all)[4], "limit": 3 }));
-    assert_eq!((ids(&first), &first["next"]), (ids(&all)[..3].to_vec(), &all["records"][2]["id"]));
-    for wrong in [
-        json!({ "limit": "x" }),
-        json!({ "limit": 0 }),
-        json!({ "limit": -1 }),
-        json!({ "limit": 201 }),
-        json!({ "before": "yesterday" }),
-        json!({ "before": [] }),
-        json!({ "after_id": "x" }),
-        json!({ "obs_type": "nothing" }),
-        json!({ "failed": "yes" }),
-        json!({ "project": "no-such-project" }),
-        json!({ "session_id": "unknown-session" }),
-        json!({ "sort": "id" }),
-    ] {
-        assert!(http.rpc("activity", &wrong).is_err(), "{wrong}");
-    }
-    let table = home.run(&["activity", "--project", "*", "--limit", "2"]).ok();
-    assert!(table.contains("make part5") && !table.contains("part4"), "{table}");
-    ask(json!({ "limit": 200 }));
-    for limit in ["0", "201"] {
-        let refused = home.run(&["activity", "--limit", limit]);
-        assert_eq!((refused.code, refused.stdout.as_str()), (1, ""), "{limit}");
-        assert!(refused.stderr.contains("`limit` is not between 1 and 200"), "{}", refused.stderr);
-    }
-}
-
-/// @activity_feed
-#[test]
-fn new_activity_is_reported_in_groups_with_its_true_number() {
-    let home = home();
-    let daemon = home.daemon();
-    let http = daemon.http();
-    let token = format!("Bearer {}", daemon.token);
-    let connect = || Ws::connect(daemon.port, &[("Authorization", token.as_str())]).unwrap();
-    says(&http, "s-1", "/srv/a", "before the subscription");
-    let (mut all, mut failures) = (connect(), connect());
-    all.rpc("activity/subscribe", &json!({})).unwrap();
-    failures.rpc("activity/subscribe", &json!({ "failed": true, "session_id": "s-2" })).unwrap();
-    let begun = std::time::Instant::now();
-    for number in 0..120 {
-        runs(&http, "s-1", "/srv/a", &format!("make part{number}"), false);
-    }
-    runs(&http, "s-2", "/srv/b", "make wrong", true);
-    let (mut count, mut last_id, mut frames, mut newest) = (0, 0, 0, String::new());
-    while count < 121 {
-        let frame = all.receive().expect("a frame");
-        if frame["method"] != "activity/new" {
-            continue;
-        }
-        let params = &frame["params"];
-        let records = params["records"].as_array().expect("records").len() as u64;
-        let counted = params["count"].as_u64().expect("a number");
-        assert!(records == counted.min(50), "{records} of {counted}");
-        assert!(params["last_id"].as_u64().unwrap() > last_id, "{params}");
-        last_id = params["last_id"].as_u64().unwrap();
-        count += counted;
-        frames += 1;
-        newest = texts(params)[0].clone();
-    }
-    assert_eq!(count, 121);
-    assert!(newest.contains("make wrong"), "{newest}");
-    let quarters = begun.elapsed().as_millis() / 250 + 2;
-    assert!(frames <= quarters, "{frames} frames in {quarters} quarters of a second");
-    let failure = loop {
-        let frame = failures.receive().expect("a frame");
-        if frame["method"] == "activity/new" {
-            break frame["params"].clone();
-        }
-    };
-    assert_eq!((&failure["count"], texts(&failure).len()), (&json!(1), 1), "{failure}");
-    // After a reconnect the gap is closed.
-    let mut back = connect();
-    back.rpc("activity/subscribe", &json!({ "after_id": last_id - 60, "project": "/srv/a" }))
-        .unwrap();
-    let gap = back.receive().expect("a frame")["params"].clone();
-    // The failure and its session have the last two ids.
-    assert_eq!((&gap["count"], texts(&gap).len()), (&json!(58), 50));
-    let wrong = [
-        json!({ "limit": 1 }),
-        json!({ "obs_type": "x" }),
-        json!({ "failed": 1 }),
-        json!({ "session_id": ".." }),
-        json!({ "after_id": -1 }),
-        json!([]),
-    ];
-    for wrong in wrong {
-        let refused = back.rpc("activity/subscribe", &wrong).unwrap_err();
-        assert!(refused.to_string().contains("E_INVALID"), "{wrong}: {refused}");
-    }
-    // Without parameters all subscriptions of the feed end.
-    let unsubscribed = back.rpc("activity/unsubscribe", &json!({})).unwrap();
-    assert_eq!(unsubscribed, json!({ "subscribed": false }));
-    says(&http, "s-3", "/srv/a", "after the end");
-    back.rpc("activity/subscribe", &json!({ "session_id": "s-9" })).unwrap();
-    says(&http, "s-9", "/srv/a", "of the new subscription");
-    let mut frames = std::iter::from_fn(|| back.receive());
-    let next = frames.find(|frame| frame["method"] == "activity/new").expect("a frame");
-    assert!(!next.to_string().contains("after the end"), "{next}");
-}
-
 /// The version of the last change, from the first event of a stream.
 fn version(http: &Http) -> u64 {
     let mut stream = Sse::follow(http, &format!("/api/events?session={SESSION}"));
@@ -618,17 +450,6 @@ fn versions_grow_over_a_restore() {
     assert!(next.parse::<u64>().unwrap() > id.parse().unwrap(), "{next} after {id}");
 }
 
-fn socket(daemon: &testkit::Daemon) -> Ws {
-    let authorization = format!("Bearer {}", daemon.token);
-    Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap()
-}
-
-/// The next frame of this method.
-fn frame(socket: &mut Ws, method: &str) -> Value {
-    let mut frames = std::iter::from_fn(|| socket.receive());
-    frames.find(|frame| frame["method"] == method).expect("a frame")["params"].clone()
-}
-
 /// @restore_events
 #[test]
 fn a_restore_is_published_to_every_kind_of_subscriber() {
@@ -671,26 +492,6 @@ fn a_restore_is_published_to_every_kind_of_subscriber() {
     set(&home, "ports", &["3"]);
     let next = frame(&mut watcher, "session/event");
     assert_eq!(next["event"]["data"]["context"], json!({ "ports": ["3"] }));
-}
-
-/// @restore_events
-#[test]
-fn new_activity_is_reported_after_a_restore_of_an_older_database() {
-    let home = home();
-    let daemon = home.daemon();
-    let http = daemon.http();
-    says(&http, "s-1", "/srv/a", "before the backup");
-    let copy = home.path("copy.db");
-    home.run(&["backup", copy.to_str().unwrap()]).ok();
-    for number in 0..5 {
-        runs(&http, "s-1", "/srv/a", &format!("make part{number}"), false);
-    }
-    let mut watcher = socket(&daemon);
-    watcher.rpc("activity/subscribe", &json!({})).unwrap();
-    home.run(&["restore", copy.to_str().unwrap()]).ok();
-    says(&http, "s-1", "/srv/a", "after the restore");
-    let new = frame(&mut watcher, "activity/new");
-    assert!(new.to_string().contains("after the restore"), "{new}");
 }
 
 /// @purge_events
@@ -757,26 +558,6 @@ fn versions_grow_after_the_clock_was_set_back() {
         last = now;
     }
     assert_eq!(version(&daemon.http()), last);
-}
-
-/// @activity_feed
-#[test]
-fn two_subscriptions_of_a_socket_share_its_four_messages_a_second() {
-    let home = home();
-    let daemon = home.daemon();
-    let http = daemon.http();
-    says(&http, "s-1", "/srv/a", "before the subscriptions");
-    let mut watcher = socket(&daemon);
-    for filter in [json!({}), json!({ "project": "*" }), json!({ "agent": "claude-code" })] {
-        watcher.rpc("activity/subscribe", &filter).unwrap();
-    }
-    let begun = std::time::Instant::now();
-    for number in 0..10 {
-        runs(&http, "s-1", "/srv/a", &format!("make part{number}"), false);
-        frame(&mut watcher, "activity/new");
-    }
-    let millis = begun.elapsed().as_millis();
-    assert!(millis >= 9 * 250 - 50, "10 messages in {millis} ms");
 }
 
 /// @context_sets

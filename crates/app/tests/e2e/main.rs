@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
+mod activity;
 mod agent_files;
 mod agent_project;
 mod agents;

@@ -124,12 +124,12 @@ fn subscribers_see_the_context_vanish_before_every_socket_hears_of_the_deletion(
 }
 
 /// The next frame of this method.
-fn frame(socket: &mut Ws, method: &str) -> Value {
+pub(crate) fn frame(socket: &mut Ws, method: &str) -> Value {
     let mut frames = std::iter::from_fn(|| socket.receive());
     frames.find(|frame| frame["method"] == method).expect("a frame")["params"].clone()
 }
 
-fn socket(daemon: &testkit::Daemon) -> Ws {
+pub(crate) fn socket(daemon: &testkit::Daemon) -> Ws {
     let authorization = format!("Bearer {}", daemon.token);
     Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap()
 }
