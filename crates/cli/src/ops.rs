@@ -129,7 +129,8 @@ fn members(title: &str, schema: &Value, asks: bool, width: usize) -> String {
 pub(crate) fn cost(out: &mut Output, table: &Table) -> Result<u8, OpError> {
     let mut rows = Vec::new();
     for name in table.toolsets() {
-        let tools: Vec<Value> = table.toolset(name)?.into_iter().map(Operation::as_tool).collect();
+        let tools = table.toolset(name)?.into_iter();
+        let tools: Vec<Value> = tools.map(|(op, form)| op.as_tool(form)).collect();
         let count = tools.len();
         rows.push((name, count, text::tokens::estimate(&Value::Array(tools).to_string())));
     }

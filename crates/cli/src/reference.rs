@@ -17,8 +17,8 @@ pub fn reference(table: &Table, extra: Vec<Command>, config: Value, environment:
     root.build();
     let mut commands = Vec::new();
     helps(&mut root, "", &mut commands);
-    let tools: Vec<Value> =
-        table.toolset("all").unwrap_or_default().into_iter().map(Operation::as_tool).collect();
+    let tools = table.toolset("all").unwrap_or_default().into_iter();
+    let tools: Vec<Value> = tools.map(|(op, form)| op.as_tool(form)).collect();
     json!({
         "operations": table.iter().map(Operation::describe).collect::<Vec<_>>(),
         "errors": errors(),

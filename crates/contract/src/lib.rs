@@ -27,6 +27,7 @@ pub mod slot;
 pub mod table;
 mod target;
 mod tool;
+mod tool_form;
 mod when;
 
 #[cfg(test)]
@@ -51,4 +52,5 @@ pub use scheme::Scheme;
 pub use slot::{Form, Slot, SlotInfo, YIELD_ORDER};
 pub use table::Table;
 pub use target::{CallTarget, WriteTarget, not_recorded};
+pub use tool_form::ToolForm;
 pub use when::TimeBound;

@@ -199,6 +199,8 @@ pub struct OpInfo {
     /// Whether it is needed before an agent would search for a tool: agents that load tools on demand
     /// are asked to load it at the start.
     pub upfront: bool,
+    /// Optional parameters that are rarely needed: `core` leaves them out of the tool's schema, and calls may have them.
+    pub advanced: &'static [&'static str],
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
     /// Shortens the result that models get over MCP. `None` leaves it as it is: for results in which users choose the
@@ -235,6 +237,7 @@ impl OpInfo {
         toolset: "",
         core: false,
         upfront: false,
+        advanced: &[],
         aliases: &[],
         cli: CliShape::CALL_ONLY,
         brief: Some(brief::plain),

@@ -14,6 +14,7 @@ use crate::op::{Access, Operation};
 use crate::plugin::Plugin;
 use crate::rest::RestRoute;
 use crate::scheme::Scheme;
+use crate::tool_form::ToolForm;
 
 /// Toolsets that are selections, not groups.
 const CORE: &str = "core";
@@ -161,22 +162,21 @@ impl Table {
         [CORE, ALL].into_iter().chain(groups).collect()
     }
 
-    /// The operations that a comma-separated list of toolsets shows to an agent, by name.
-    pub fn toolset(&self, list: &str) -> Result<Vec<&Operation>, OpError> {
+    /// The operations that a comma-separated list of toolsets shows to an agent, by name, and how much of each.
+    pub fn toolset(&self, list: &str) -> Result<Vec<(&Operation, ToolForm)>, OpError> {
         let names: Vec<&str> = list.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
         let known = self.toolsets();
         if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
             return Err(OpError::invalid("tools", format!("no toolset is called '{unknown}'"))
                 .hint(format!("Choose from: {}.", known.join(", "))));
         }
-        let shown = |op: &&Operation| {
-            names.iter().any(|name| match *name {
-                ALL => true,
-                CORE => op.info.core,
-                group => op.info.toolset == group,
-            })
+        let has = |wanted: &str| names.contains(&wanted);
+        let form = |op: &Operation| match () {
+            () if has(ALL) || has(op.info.toolset) => Some(ToolForm::Whole),
+            () if has(CORE) && op.info.core => Some(ToolForm::Short),
+            () => None,
         };
-        Ok(self.tools().filter(shown).collect())
+        Ok(self.tools().filter_map(|op| Some((op, form(op)?))).collect())
     }
 
     /// The operations that an agent may call.
@@ -215,6 +215,7 @@ impl Operation {
             "tiers": info.tiers,
             "toolset": info.toolset,
             "core": info.core,
+            "advanced": info.advanced,
             "cli": info.cli.path,
             "rest": info.rest.iter().map(RestRoute::describe).collect::<Vec<_>>(),
             "params_schema": self.params_schema(),

@@ -4,36 +4,59 @@
 use serde_json::{Map, Value, json};
 
 use crate::op::{Access, Operation};
+use crate::tool_form::ToolForm;
+
+/// The most words of an enumerated parameter that the short form of a tool lists. Beyond them the description names a
+/// few, and the error for an unknown word lists them all.
+const SHORT_WORDS_MAX: usize = 12;
 
 impl Operation {
     /// The operation as an MCP tool.
-    pub fn as_tool(&self) -> Value {
+    pub fn as_tool(&self, form: ToolForm) -> Value {
         let info = self.info;
-        let (destructive, idempotent) = match info.access {
-            Access::Read => (false, true),
-            Access::Write { destructive, idempotent } => (destructive, idempotent),
-        };
-        json!({
+        let is_listed = |name: &str| form == ToolForm::Whole || !info.advanced.contains(&name);
+        let mut tool = json!({
             "name": info.name,
             "description": format!("{}. {}", info.summary, info.doc).trim_end(),
-            "inputSchema": arguments(&self.params_schema()),
+            "inputSchema": arguments(&self.params_schema(), form, is_listed),
+            "annotations": annotations(info.access, form),
+        });
+        if form == ToolForm::Whole {
             // Results explain themselves, and models get some members in another form than programs.
-            "outputSchema": { "type": "object" },
-            "annotations": {
-                "readOnlyHint": info.access.is_read(),
-                "destructiveHint": destructive,
-                "idempotentHint": idempotent,
-                "openWorldHint": false,
-            },
-        })
+            tool["outputSchema"] = json!({ "type": "object" });
+        }
+        tool
     }
 }
 
-/// The schema of the parameters, reduced for a model. Calls are checked against the whole schema.
-fn arguments(schema: &Value) -> Value {
+/// MCP's annotations. The short form leaves out those that equal MCP's defaults, and those that mean nothing for a
+/// tool that only reads.
+fn annotations(access: Access, form: ToolForm) -> Value {
+    let (reads, destructive, idempotent) = match access {
+        Access::Read => (true, false, true),
+        Access::Write { destructive, idempotent } => (false, destructive, idempotent),
+    };
+    let hints = [
+        ("readOnlyHint", reads, false),
+        ("destructiveHint", destructive, true),
+        ("idempotentHint", idempotent, false),
+        ("openWorldHint", false, true),
+    ];
+    let means_nothing = |name: &str| reads && matches!(name, "destructiveHint" | "idempotentHint");
+    let is_listed = |(name, value, default): &(&str, bool, bool)| {
+        form == ToolForm::Whole || (value != default && !means_nothing(name))
+    };
+    let listed = hints.iter().filter(|hint| is_listed(hint));
+    listed.map(|(name, value, _)| ((*name).to_owned(), Value::Bool(*value))).collect()
+}
+
+/// The schema of the listed parameters, reduced for a model. Calls are checked against the whole schema.
+fn arguments(schema: &Value, form: ToolForm, is_listed: impl Fn(&str) -> bool) -> Value {
     let properties = schema["properties"].as_object().into_iter().flatten();
-    let properties: Map<String, Value> =
-        properties.map(|(name, schema)| (name.clone(), argument(schema))).collect();
+    let properties: Map<String, Value> = properties
+        .filter(|(name, _)| is_listed(name))
+        .map(|(name, schema)| (name.clone(), argument(schema, form)))
+        .collect();
     let mut arguments = json!({ "type": "object", "properties": properties });
     if let Some(required) = schema.get("required") {
         arguments["required"] = required.clone();
@@ -41,7 +64,7 @@ fn arguments(schema: &Value) -> Value {
     arguments
 }
 
-fn argument(schema: &Value) -> Value {
+fn argument(schema: &Value, form: ToolForm) -> Value {
     let mut short = Map::new();
     if let Some(kind) = schema.get("type") {
         short.insert("type".to_owned(), one_type(kind));
@@ -49,12 +72,21 @@ fn argument(schema: &Value) -> Value {
     let words = words(schema);
     if !words.is_empty() {
         short.insert("type".to_owned(), "string".into());
-        short.insert("enum".to_owned(), words.into());
+        if form == ToolForm::Whole || words.len() <= SHORT_WORDS_MAX {
+            short.insert("enum".to_owned(), words.into());
+        }
     }
     if let Some(items) = schema.get("items") {
-        short.insert("items".to_owned(), argument(items));
+        let mut item = argument(items, form);
+        // The parameter itself is described.
+        item.as_object_mut().map(|item| item.remove("description"));
+        short.insert("items".to_owned(), item);
     }
     let mut doc = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+    if form == ToolForm::Short && short.contains_key("enum") {
+        // The words speak for themselves.
+        doc.clear();
+    }
     let members = schema["properties"].as_object().into_iter().flatten();
     let members: Vec<&str> = members.map(|(name, _)| name.as_str()).collect();
     if !members.is_empty() {
@@ -82,11 +114,12 @@ fn words(schema: &Value) -> Vec<Value> {
     list("enum").chain(constants).filter(|word| word.is_string()).cloned().collect()
 }
 
-/// Whether a default is worth mentioning: models expect null, false, 0 and an empty list anyway.
+/// Whether a default is worth mentioning: models expect null, false, 0, an empty text and an empty list anyway.
 fn says_something(default: &Value) -> bool {
     match default {
         Value::Null | Value::Bool(false) => false,
         Value::Array(items) => !items.is_empty(),
+        Value::String(text) => !text.is_empty(),
         Value::Number(number) => number.as_i64() != Some(0),
         _ => true,
     }
@@ -106,10 +139,10 @@ mod tests {
                 "order": { "oneOf": [{ "const": "x", "description": "…" }, { "const": "y" }], "default": "x" },
                 "place": { "type": ["object", "null"], "description": "Where.",
                     "properties": { "cwd": { "type": "string" }, "os": {} } },
-                "tags": { "type": "array", "items": { "type": "string" }, "default": [] },
+                "tags": { "type": "array", "items": { "type": "string", "description": "A tag." }, "default": [] },
                 "value": { "description": "Anything." } } });
         assert_eq!(
-            arguments(&schema),
+            arguments(&schema, ToolForm::Whole, |_| true),
             json!({ "type": "object", "required": ["q"], "properties": {
                 "q": { "type": "string", "description": "A question." },
                 "when": { "type": "string" },
@@ -123,18 +156,35 @@ mod tests {
 
     #[test]
     fn only_defaults_other_than_empty_values_are_listed() {
-        for default in [json!(null), json!(false), json!(0), json!([])] {
-            assert_eq!(argument(&json!({ "default": default })), json!({}));
+        for default in [json!(null), json!(false), json!(0), json!([]), json!("")] {
+            assert_eq!(argument(&json!({ "default": default }), ToolForm::Whole), json!({}));
         }
         for default in [json!(true), json!(20), json!(-1), json!(0.5), json!(["a"]), json!("x")] {
-            assert_eq!(argument(&json!({ "default": default }))["default"], default);
+            let listed = argument(&json!({ "default": default }), ToolForm::Short);
+            assert_eq!(listed["default"], default);
         }
     }
 
     #[test]
     fn an_optional_parameter_has_the_type_that_is_not_null() {
         for kinds in [json!(["null", "integer"]), json!(["integer", "null"])] {
-            assert_eq!(argument(&json!({ "type": kinds })), json!({ "type": "integer" }));
+            let listed = argument(&json!({ "type": kinds }), ToolForm::Short);
+            assert_eq!(listed, json!({ "type": "integer" }));
         }
+    }
+
+    #[test]
+    fn the_short_form_lists_the_words_of_an_enumeration_or_describes_it() {
+        let of = |count: usize| {
+            let words: Vec<String> = (0..count).map(|number| format!("w{number}")).collect();
+            json!({ "type": "string", "enum": words, "description": "Such as `w1`." })
+        };
+        let long = of(SHORT_WORDS_MAX + 1);
+        assert_eq!(argument(&long, ToolForm::Whole), long);
+        let short = json!({ "type": "string", "description": "Such as `w1`." });
+        assert_eq!(argument(&long, ToolForm::Short), short);
+        let mut listed = of(SHORT_WORDS_MAX);
+        listed.as_object_mut().unwrap().remove("description");
+        assert_eq!(argument(&of(SHORT_WORDS_MAX), ToolForm::Short), listed);
     }
 }

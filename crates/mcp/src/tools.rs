@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use contract::{OpInfo, Operation, Table};
+use contract::{OpInfo, Operation, Table, ToolForm};
 use model::error::McpForm;
 use model::{OpError, Reply};
 use rmcp::ErrorData;
@@ -12,27 +12,31 @@ use serde_json::json;
 
 use crate::errors::protocol_error;
 
-/// Every operation an agent may call, as a tool. Schemas are costly to make and never change in a
+/// Tools by their names and forms.
+type MadeTools = BTreeMap<(&'static str, ToolForm), Tool>;
+
+/// Every operation an agent may call, as a tool in each form that is listed. Schemas are costly to make and never change in a
 /// process, so they are made once.
 #[derive(Default)]
 pub(crate) struct Tools {
-    made: OnceLock<Result<BTreeMap<&'static str, Tool>, OpError>>,
+    made: OnceLock<Result<MadeTools, OpError>>,
 }
 
 impl Tools {
     /// The tools of these toolsets, by name.
     pub(crate) fn list(&self, table: &Table, toolsets: &str) -> Result<Vec<Tool>, OpError> {
         let made = self.made.get_or_init(|| {
-            table.toolset("all")?.into_iter().map(|op| Ok((op.info.name, tool(op)?))).collect()
+            let listed = table.toolset("all")?.into_iter().chain(table.toolset("core")?);
+            listed.map(|(op, form)| Ok(((op.info.name, form), tool(op, form)?))).collect()
         });
         let made = made.as_ref().map_err(OpError::clone)?;
-        let shown = table.toolset(toolsets)?;
-        Ok(shown.iter().filter_map(|op| made.get(op.info.name).cloned()).collect())
+        let shown = table.toolset(toolsets)?.into_iter();
+        Ok(shown.filter_map(|(op, form)| made.get(&(op.info.name, form)).cloned()).collect())
     }
 }
 
-fn tool(op: &Operation) -> Result<Tool, OpError> {
-    let mut tool: Tool = serde_json::from_value(op.as_tool()).map_err(|error| {
+fn tool(op: &Operation, form: ToolForm) -> Result<Tool, OpError> {
+    let mut tool: Tool = serde_json::from_value(op.as_tool(form)).map_err(|error| {
         OpError::internal(format!("{} is not a tool as MCP has them: {error}", op.info.name))
     })?;
     if op.info.upfront {

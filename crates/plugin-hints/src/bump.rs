@@ -28,9 +28,7 @@ pub(crate) struct BumpHint {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BumpHintParams {
-    /// For example `http-proxy`.
     component: String,
-    /// For example `build`.
     key: String,
     /// Uses to add.
     #[serde(default = "one")]
@@ -63,6 +61,7 @@ impl Op for BumpHint {
         toolset: "hints",
         brief: None,
         core: true,
+        advanced: &["delta", "scope", "context"],
         aliases: &["nudge.bump_hint", "nudge_bump_hint", "nudge.bump", "nudge_bump"],
         cli: CliShape {
             path: &["hint", "bump"],

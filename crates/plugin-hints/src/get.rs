@@ -56,6 +56,7 @@ impl Op for GetHint {
         toolset: "hints",
         brief: None,
         core: true,
+        advanced: &["context", "render"],
         upfront: true,
         aliases: &["nudge.get_hint", "nudge_get_hint"],
         cli: CliShape {

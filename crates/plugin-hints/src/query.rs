@@ -73,6 +73,7 @@ impl Op for QueryHints {
         toolset: "hints",
         brief: None,
         core: true,
+        advanced: &["context", "limit"],
         aliases: &["nudge.query_hints", "nudge_query_hints", "nudge.query", "nudge_query"],
         cli: CliShape {
             path: &["hint", "query"],

@@ -61,11 +61,12 @@ impl Op for SetHint {
     const INFO: OpInfo = OpInfo {
         name: "set_hint",
         summary: "Store a small fact under a component and a key",
-        doc: "Use it for an exact command, directory or toggle that is easy to forget. `meta.ttl`: `session`, `forever` or a duration such as `PT2H`; `meta.scope`: cwd_glob, repo, branch, os, env_required, env_match.",
+        doc: "For an exact command, directory or toggle that is easy to forget. `meta.ttl`: `session`, `forever` or a duration such as `PT2H`; `meta.scope`: cwd_glob, repo, branch, os, env_required, env_match.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "hints",
         brief: None,
         core: true,
+        advanced: &["if_match_version", "allow_secret"],
         aliases: &["nudge.set_hint", "nudge_set_hint"],
         cli: CliShape {
             path: &["hint", "set"],

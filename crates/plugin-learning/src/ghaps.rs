@@ -65,7 +65,8 @@ pub(crate) fn schemes() -> Vec<Arc<dyn Scheme>> {
     vec![Arc::new(scheme::GhapScheme)]
 }
 
-/// When an agent should state a hypothesis.
+/// When an agent should state a hypothesis, ask for what was learned, and store a memory.
 pub(crate) const INSTRUCTIONS: &str = "\
-Call start_ghap with goal, hypothesis, action and prediction before you debug or try something uncertain, and \
-resolve_ghap when a run has shown the result.";
+Before you debug or try something uncertain, call start_ghap with goal, hypothesis, action and prediction, and \
+resolve_ghap when a run has shown the result. assemble_context gives what was learned about a task; store_memory keeps \
+a preference, a fact or a decision.";

@@ -94,6 +94,7 @@ impl Op for FileHistory {
         doc: "Call it before you change a file that others worked on.",
         toolset: "memory",
         core: true,
+        advanced: &["before", "after", "interventions_only", "limit"],
         cli: CliShape {
             path: &["history"],
             positional: &["file_path"],

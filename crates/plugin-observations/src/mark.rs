@@ -21,7 +21,6 @@ pub(crate) struct Mark;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MarkParams {
-    /// Up to 2000 characters.
     text: String,
     /// That of your session if left out.
     #[serde(default)]
@@ -45,6 +44,7 @@ impl Op for Mark {
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "memory",
         core: true,
+        advanced: &["project"],
         cli: CliShape {
             path: &["mark"],
             positional: &["text"],

@@ -65,6 +65,7 @@ impl Op for RecentContext {
         doc: "Call it when you begin or lost the thread. Your project scores higher.",
         toolset: "memory",
         core: true,
+        advanced: &["limit", "before", "after"],
         cli: CliShape { pretty: Some(pretty::<Self>), ..CliShape::CALL_ONLY },
         brief: Some(brief),
         examples: &[Example {

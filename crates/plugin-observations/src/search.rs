@@ -47,7 +47,7 @@ pub(crate) struct SearchParams {
     /// Yours if left out; `*` for all.
     #[serde(default)]
     project: Wanted,
-    /// Only this type.
+    /// Only this type, for example `user_prompt`, `answer`, `command_error` or `git_commit`.
     #[serde(default)]
     obs_type: Option<RecordType>,
     /// Only this session.
@@ -219,6 +219,7 @@ impl Op for Search {
         doc: "Prompts, answers, edits, commands, commits, errors. Call it before you solve something anew. Ask in plain words; get_observations has whole records.",
         toolset: "memory",
         core: true,
+        advanced: &["session_id", "agent", "offset", "order_by", "diverse", "explain"],
         upfront: true,
         cli: CliShape {
             path: &["search"],

@@ -24,7 +24,7 @@ pub(crate) struct SessionTrace;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionTraceParams {
-    /// As a hit has it.
+    /// The `session_id` of a hit.
     session_id: String,
     /// As in search.
     #[serde(default)]
@@ -88,9 +88,10 @@ impl Op for SessionTrace {
     const INFO: OpInfo = OpInfo {
         name: "session_trace",
         summary: "Follow a session: its prompts and what each caused",
-        doc: "Call it with the session_id of a hit.",
+        doc: "Call it to see how a task went from its beginning.",
         toolset: "memory",
         core: true,
+        advanced: &["before", "after"],
         cli: CliShape {
             path: &["trace"],
             positional: &["session_id"],

@@ -21,10 +21,10 @@ pub(crate) struct TimelineParams {
     /// Id of the record in the middle.
     #[serde(deserialize_with = "record_id::one")]
     anchor: i64,
-    /// Records before it, at most 50.
+    /// Records before it.
     #[serde(default = "default_side")]
     before: Count,
-    /// Records after it, at most 50.
+    /// Records after it.
     #[serde(default = "default_side")]
     after: Count,
 }

@@ -40,6 +40,7 @@ impl Op for GetRelevantContext {
         doc: "Call it when you go on with a session.",
         toolset: "sessions",
         core: true,
+        advanced: &["session_id"],
         brief: None,
         text: Some(|_, output| as_text(&output["context"])),
         cli: CliShape {

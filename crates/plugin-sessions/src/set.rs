@@ -23,7 +23,7 @@ pub(crate) struct SetContextParams {
     /// `files`, `endpoints`, `ports`, `applet` or your own.
     #[serde(rename = "setName")]
     set_name: String,
-    /// Up to 10; none clear the set.
+    /// Up to 10; none clear it.
     items: Vec<String>,
     /// Replace the set, or add to it.
     #[serde(default)]
@@ -55,6 +55,7 @@ impl Op for SetRelevantContext {
         access: Access::Write { destructive: false, idempotent: true },
         toolset: "sessions",
         core: true,
+        advanced: &["session_id"],
         upfront: true,
         brief: None,
         text: Some(|_, output| output["message"].as_str().unwrap_or_default().to_owned()),

@@ -91,6 +91,20 @@ mod tests {
     }
 
     #[test]
+    fn advanced_parameters_exist_and_may_be_left_out() {
+        for op in kit().table.iter() {
+            let schema = op.params_schema();
+            let required = schema["required"].as_array().into_iter().flatten();
+            let required: Vec<&str> = required.filter_map(|name| name.as_str()).collect();
+            for name in op.info.advanced {
+                assert!(op.info.core, "{}: only core leaves parameters out", op.info.name);
+                assert!(schema["properties"].get(name).is_some(), "{}: no {name}", op.info.name);
+                assert!(!required.contains(name), "{}: {name} is needed", op.info.name);
+            }
+        }
+    }
+
+    #[test]
     fn files_of_the_page_have_distinct_paths() {
         let kit = kit();
         let paths: Vec<&str> = kit.table.assets().iter().map(|asset| asset.path).collect();

@@ -124,7 +124,8 @@ fn the_list_of_tools_is_the_same_bytes_every_time_and_in_order() {
 }
 
 /// The tools that are listed by default.
-const CORE: [&str; 13] = [
+const CORE: [&str; 18] = [
+    "assemble_context",
     "bump_hint",
     "file_history",
     "get_hint",
@@ -133,11 +134,15 @@ const CORE: [&str; 13] = [
     "mark",
     "query_hints",
     "recent_context",
+    "resolve_ghap",
     "search",
     "session_trace",
     "set_hint",
     "set_relevant_context",
+    "start_ghap",
+    "store_memory",
     "timeline",
+    "update_ghap",
 ];
 
 /// The tools of the toolset `hints`.
@@ -172,6 +177,31 @@ fn a_toolset_decides_which_tools_are_listed_and_not_which_may_be_called() {
     let names = tool_names(&listed);
     assert!(names.contains(&"status"), "{names:?}");
     assert!(!names.contains(&"stop") && !names.contains(&"hook"), "{names:?}");
+}
+
+/// @core_is_listed_short
+#[test]
+fn core_leaves_out_advanced_parameters_that_calls_may_still_have() {
+    let home = home();
+    let mut usual = client(&home, &[]);
+    let listed = usual.request("tools/list", &json!({}))["result"]["tools"].take();
+    let tool = |name: &str| listed.as_array().unwrap().iter().find(|tool| tool["name"] == name);
+    let search = tool("search").unwrap();
+    let names = |tool: &Value| tool["inputSchema"]["properties"].as_object().unwrap().clone();
+    assert!(names(search).contains_key("query") && !names(search).contains_key("explain"));
+    assert_eq!(search["annotations"], json!({ "readOnlyHint": true, "openWorldHint": false }));
+    let start = tool("start_ghap").unwrap();
+    assert_eq!(start["annotations"], json!({ "destructiveHint": false, "openWorldHint": false }));
+    assert!(start.get("outputSchema").is_none(), "{start}");
+    let words = json!({ "query": "anything", "explain": true, "order_by": "recent" });
+    let found = usual.call("search", &words).unwrap();
+    assert_eq!(found["results"], json!([]), "{found}");
+    let mut own = client(&home, &["--tools", "core,memory"]);
+    let listed = own.request("tools/list", &json!({}))["result"]["tools"].take();
+    let tool = |name: &str| listed.as_array().unwrap().iter().find(|tool| tool["name"] == name);
+    let search = tool("search").unwrap();
+    assert!(names(search).contains_key("explain") && search["outputSchema"].is_object());
+    assert!(tool("start_ghap").unwrap().get("outputSchema").is_none());
 }
 
 /// @toolsets

@@ -245,7 +245,9 @@ fn ops_cost_counts_the_tokens_of_each_toolset() {
     let rows = cost["toolsets"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["core", "all", "notes", "system"]);
-    let tools: Vec<Value> = table().toolset("all").unwrap().iter().map(|op| op.as_tool()).collect();
+    let table = table();
+    let tools = table.toolset("all").unwrap().into_iter();
+    let tools: Vec<Value> = tools.map(|(op, form)| op.as_tool(form)).collect();
     let tokens = Value::Array(tools).to_string().chars().count().div_ceil(4);
     assert_eq!(rows[1], json!({ "name": "all", "tools": 4, "tokens": tokens }));
     let text = run(&["ops", "--cost"]).out;

@@ -20,12 +20,16 @@ use crate::op::{Access, CliShape, Example, Op, OpInfo, Operation, check_tier};
 use crate::plugin::Plugin;
 use crate::scheme::Scheme;
 use crate::table::Table;
+use crate::tool_form::ToolForm;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OpenParams {
     /// Which box.
     id: u32,
+    /// Which lid.
+    #[serde(default)]
+    lid: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -43,6 +47,7 @@ impl Op for OpenBox {
         access: Access::Write { destructive: true, idempotent: false },
         toolset: "boxes",
         core: true,
+        advanced: &["lid"],
         aliases: &["open"],
         cli: CliShape { path: &["box", "open"], ..CliShape::CALL_ONLY },
         examples: &[Example {
@@ -56,7 +61,7 @@ impl Op for OpenBox {
     type Output = OpenOutput;
 
     fn run(&self, _: &Cx<'_>, params: OpenParams) -> Result<OpenOutput, OpError> {
-        Ok(OpenOutput { opened: params.id })
+        Ok(OpenOutput { opened: params.id + u32::from(!params.lid.is_empty()) })
     }
 }
 
@@ -202,7 +207,7 @@ fn table() -> Table {
 }
 
 fn shown(list: &str) -> Vec<&'static str> {
-    table().toolset(list).unwrap().iter().map(|op| op.info.name).collect()
+    table().toolset(list).unwrap().iter().map(|(op, _)| op.info.name).collect()
 }
 
 #[test]
@@ -369,24 +374,52 @@ fn an_operation_describes_itself_as_data() {
 
 #[test]
 fn an_operation_is_a_tool_with_its_summary_arguments_and_effect() {
-    let open = Operation::new(OpenBox).as_tool();
+    let open = Operation::new(OpenBox).as_tool(ToolForm::Whole);
     assert_eq!(open["name"], "open_box");
     assert_eq!(open["description"], "Open a box. Boxes stay open.");
     assert_eq!(
         open["inputSchema"],
         json!({ "type": "object", "required": ["id"],
-            "properties": { "id": { "type": "integer", "description": "Which box." } } })
+            "properties": {
+                "id": { "type": "integer", "description": "Which box." },
+                "lid": { "type": "string", "description": "Which lid." } } })
     );
     assert_eq!(
         open["annotations"],
         json!({ "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false,
             "openWorldHint": false })
     );
-    let list = Operation::new(ListBoxes).as_tool();
+    assert_eq!(open["outputSchema"], json!({ "type": "object" }));
+    let list = Operation::new(ListBoxes).as_tool(ToolForm::Whole);
     assert_eq!(list["description"], "List boxes.");
     assert_eq!(
         list["annotations"],
         json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
             "openWorldHint": false })
     );
+}
+
+#[test]
+fn core_lists_the_short_form_and_the_own_toolset_the_whole_one() {
+    let table = table();
+    let listed = |sets: &str| {
+        let tools = table.toolset(sets).unwrap();
+        let (op, form) = *tools.iter().find(|(op, _)| op.info.name == "open_box").unwrap();
+        op.as_tool(form)
+    };
+    let short = listed("core,lists");
+    assert_eq!(
+        short,
+        json!({ "name": "open_box", "description": "Open a box. Boxes stay open.",
+            "inputSchema": { "type": "object", "required": ["id"],
+                "properties": { "id": { "type": "integer", "description": "Which box." } } },
+            "annotations": { "openWorldHint": false } })
+    );
+    for sets in ["all", "boxes", "core,boxes"] {
+        let whole = listed(sets);
+        assert!(whole["inputSchema"]["properties"]["lid"].is_object(), "{sets}: {whole}");
+        assert!(whole["outputSchema"].is_object(), "{sets}: {whole}");
+    }
+    let list = Operation::new(ListBoxes).as_tool(ToolForm::Short);
+    assert_eq!(list["annotations"], json!({ "readOnlyHint": true, "openWorldHint": false }));
 }

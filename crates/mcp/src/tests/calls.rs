@@ -25,8 +25,8 @@ async fn a_result_is_the_same_as_structure_and_as_text() {
 async fn the_results_of_all_examples_match_their_output_schema() {
     let table = Bench::new();
     let mut seen = 0;
-    for op in table.local.runtime.table().toolset("all").unwrap() {
-        let promised = op.as_tool()["outputSchema"].take();
+    for (op, form) in table.local.runtime.table().toolset("all").unwrap() {
+        let promised = op.as_tool(form)["outputSchema"].take();
         for example in op.info.examples {
             let bench = Bench::new();
             for (number, (name, params)) in (1..).zip(example.before) {

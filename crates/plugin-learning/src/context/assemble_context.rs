@@ -27,10 +27,10 @@ pub(crate) enum ContextSource {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AssembleContextParams {
-    /// A question or a task. If empty: the best by weight and recency.
+    /// If empty: the best by weight and recency.
     #[serde(default)]
     query: String,
-    /// By default values, experiences and memories.
+    /// By default the first three.
     #[serde(default)]
     context_types: Vec<ContextSource>,
     /// Items of each type, from 1 to 50.
@@ -89,8 +89,10 @@ impl Op for AssembleContext {
     const INFO: OpInfo = OpInfo {
         name: "assemble_context",
         summary: "Assemble what was learned about a question into one text",
-        doc: "Learned values, experiences and memories, within a token budget. A falsified experience is a warning: it was believed and was wrong.",
+        doc: "A falsified experience is a warning: it was believed and was wrong.",
         toolset: "learning",
+        core: true,
+        advanced: &["limit", "session_id", "cwd", "explain"],
         typed_errors: true,
         cli: CliShape {
             path: &["recall"],

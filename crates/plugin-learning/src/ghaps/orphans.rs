@@ -48,7 +48,7 @@ pub(crate) struct GetOrphanedGhap;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetOrphanParams {
-    /// Yours if left out; its own ghap is no orphan.
+    /// Your session; its active ghap is never an orphan. The caller's if left out.
     #[serde(default)]
     session_id: Option<String>,
     /// The directory of the work.

@@ -24,12 +24,14 @@ pub(crate) struct ResolveGhapParams {
     status: GhapOutcome,
     /// What happened.
     result: String,
-    /// The unexpected part; needed if it was falsified.
+    /// The unexpected part; needed if falsified.
     #[serde(default)]
     surprise: Option<String>,
-    /// Why the hypothesis was wrong; needed if it was falsified.
+    /// Needed if falsified. Categories: wrong-assumption, missing-knowledge, oversight, environment-issue,
+    /// misleading-symptom, incomplete-fix, wrong-scope, test-isolation, timing-issue.
     #[serde(default)]
     root_cause: Option<RootCause>,
+    /// `takeaway` is optional.
     #[serde(default)]
     lesson: Option<Lesson>,
     /// Yours if left out.
@@ -53,12 +55,11 @@ impl Op for ResolveGhap {
     const INFO: OpInfo = OpInfo {
         name: "resolve_ghap",
         summary: "End the active ghap: confirmed, falsified or abandoned",
-        doc: "Call it when the result is known. It becomes an experience that later sessions find. A falsified one needs \
-              surprise and root_cause {category, description}; lesson is {what_worked, takeaway?}. Categories: \
-              wrong-assumption, missing-knowledge, oversight, environment-issue, misleading-symptom, incomplete-fix, \
-              wrong-scope, test-isolation, timing-issue.",
+        doc: "Call it when a run has shown the result; later sessions find the experience.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: TOOLSET,
+        core: true,
+        advanced: &["session_id", "cwd"],
         typed_errors: true,
         cli: CliShape {
             path: &["ghap", "resolve"],

@@ -26,7 +26,7 @@ pub(crate) struct StartGhapParams {
     hypothesis: String,
     /// The step that tests it.
     action: String,
-    /// The result that you expect if it is true.
+    /// The result if it is true.
     prediction: String,
     /// Yours if left out.
     #[serde(default)]
@@ -47,10 +47,12 @@ impl Op for StartGhap {
     const INFO: OpInfo = OpInfo {
         name: "start_ghap",
         summary: "State a goal, a hypothesis, the action that tests it and the predicted result",
-        doc: "Call it before you debug or try something uncertain. Test and build runs that follow are its evidence. A \
-              session has one active ghap in a project; resolve_ghap ends it.",
+        doc: "Call it before you debug or try something uncertain. Test and build runs that follow are its \
+              evidence.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: TOOLSET,
+        core: true,
+        advanced: &["session_id", "cwd"],
         typed_errors: true,
         cli: CliShape {
             path: &["ghap", "start"],

@@ -25,7 +25,6 @@ pub(crate) struct UpdateGhapParams {
     prediction: Option<String>,
     #[serde(default)]
     strategy: Option<GhapStrategy>,
-    /// An observation on the way.
     #[serde(default)]
     note: Option<String>,
     /// Yours if left out.
@@ -93,10 +92,12 @@ impl UpdateGhapParams {
 impl Op for UpdateGhap {
     const INFO: OpInfo = OpInfo {
         name: "update_ghap",
-        summary: "Change the hypothesis, action, prediction or strategy of the active ghap, or add a note",
-        doc: "A changed hypothesis, action or prediction starts a new iteration: only later runs count as its evidence.",
+        summary: "Change the active ghap, or add a note",
+        doc: "Only later runs are evidence of a new hypothesis, action or prediction.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: TOOLSET,
+        core: true,
+        advanced: &["strategy", "session_id", "cwd"],
         typed_errors: true,
         cli: CliShape {
             path: &["ghap", "update"],

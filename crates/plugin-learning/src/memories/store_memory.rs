@@ -27,7 +27,6 @@ const SAME_WORDS: f64 = 0.5;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreMemoryParams {
-    /// Up to 10000 characters.
     content: String,
     category: MemoryCategory,
     /// From 0 to 1.
@@ -36,7 +35,7 @@ pub(crate) struct StoreMemoryParams {
     /// Up to 20, of 50 characters each.
     #[serde(default)]
     tags: Vec<String>,
-    /// Ids of memories that no longer hold: this one takes their place. Up to 20.
+    /// Ids of memories that no longer hold; it takes their place.
     #[serde(default)]
     supersedes: Vec<String>,
     /// Yours if left out.
@@ -82,10 +81,12 @@ pub(crate) struct SimilarMemory {
 impl Op for StoreMemory {
     const INFO: OpInfo = OpInfo {
         name: "store_memory",
-        summary: "Store a text that later sessions can recall",
-        doc: "For what holds beyond this session: a preference, a fact, a decision, a way to work. The answer names memories about the same thing; `supersedes` puts this one in their place.",
+        summary: "Store a text that later sessions recall",
+        doc: "For a preference, a fact, a decision, a way to work. The answer names memories about the same thing.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "memory",
+        core: true,
+        advanced: &["tags", "session_id", "cwd"],
         typed_errors: true,
         cli: CliShape {
             path: &["memory", "add"],
