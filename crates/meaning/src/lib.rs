@@ -2,6 +2,7 @@
 //! texts. Nothing is loaded when a process starts; lookups read the program's own bytes.
 
 mod characters;
+mod common;
 mod cpu;
 mod spread;
 mod table;
@@ -13,5 +14,6 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
+pub use common::{common, specific_cosine};
 pub use table::DIMENSIONS;
 pub use vector::{Vector, cosine, scan};

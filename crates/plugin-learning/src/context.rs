@@ -12,6 +12,8 @@ use store::search::Recipe;
 
 use recall::{LearnedItem, RecallQuery};
 
+pub(crate) use recall::value_path;
+
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         Operation::new(assemble_context::AssembleContext),
@@ -48,6 +50,9 @@ pub(crate) fn answers(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
             limit,
         };
         let mut items: Vec<LearnedItem> = Vec::new();
+        if moment.occasion.asks("values") {
+            items.extend(recall.values(rx)?);
+        }
         if moment.occasion.asks("memories") {
             items.extend(recall.memories(rx)?);
         }

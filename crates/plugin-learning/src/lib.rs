@@ -8,6 +8,7 @@ mod context;
 mod fixes;
 mod ghaps;
 mod memories;
+mod relevance;
 mod runs;
 mod settings;
 mod store_flag;

@@ -71,7 +71,7 @@ pub struct ExperienceCluster {
     pub weight: f64,
     /// Its most distinctive words.
     pub words: Vec<String>,
-    /// The direction of its members' lessons.
+    /// The mean of its members' lessons, without the common direction.
     lessons: Vec<f64>,
 }
 
@@ -82,6 +82,9 @@ pub struct Clustering {
     pub axis: ExperienceAxis,
     pub experiences: Vec<Experience>,
     pub clusters: Vec<ExperienceCluster>,
+    /// The mean of all lessons, which is subtracted before lessons are compared, as in clustering: any sentence is near to
+    /// it. One cluster alone would be without a direction then: there it is the direction that all texts share.
+    common: Vec<f64>,
     fingerprint: i64,
 }
 
@@ -96,9 +99,10 @@ impl Clustering {
         self.clusters.iter().all(|cluster| cluster.number.is_some())
     }
 
-    /// The cosine of a text with the mean lesson of each cluster; 0 for a text without words.
+    /// The cosine of a text with the mean lesson of each cluster, both without the common direction; 0 for a text without
+    /// words.
     pub fn similarities(&self, text: &str) -> Vec<f64> {
-        let vector = Vector::of(text).map(|vector| components(&vector));
+        let vector = Vector::of(text).map(|vector| minus(components(&vector), &self.common));
         let cosine = |cluster: &ExperienceCluster| {
             vector.as_ref().map_or(0.0, |vector| cosine(vector, &cluster.lessons))
         };
@@ -186,15 +190,19 @@ pub fn clusters(rx: &Rx<'_>, project: i64, axis: ExperienceAxis) -> Result<Clust
             .collect(),
     };
     let words = words::distinctive(&experiences, &groups);
+    let common = match groups.len() {
+        0 | 1 => meaning::common().to_vec(),
+        _ => weighted_mean(experiences.iter().map(|one| (one.lesson.as_str(), 1.0))),
+    };
     let mut clusters: Vec<ExperienceCluster> = groups
         .into_iter()
         .zip(words)
         .filter(|((_, members), _)| !members.is_empty())
-        .map(|((number, members), words)| described(&experiences, number, &members, words))
+        .map(|((number, members), words)| described(&experiences, number, &members, words, &common))
         .collect();
     let total = |cluster: &ExperienceCluster| cluster.weight * cluster.members.len() as f64;
     clusters.sort_by(|a, b| total(b).total_cmp(&total(a)).then(a.members.cmp(&b.members)));
-    Ok(Clustering { project, axis, experiences, clusters, fingerprint })
+    Ok(Clustering { project, axis, experiences, clusters, common, fingerprint })
 }
 
 /// A hash of all that decides the clusters.
@@ -245,16 +253,23 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
 }
 
-/// The weighted sum of the embeddings of some texts.
-fn weighted_sum<'a>(texts: impl Iterator<Item = (&'a str, f64)>) -> Vec<f64> {
-    let mut sum = vec![0.0; meaning::DIMENSIONS];
+/// The weighted mean of the embeddings of some texts.
+fn weighted_mean<'a>(texts: impl Iterator<Item = (&'a str, f64)>) -> Vec<f64> {
+    let mut mean = vec![0.0; meaning::DIMENSIONS];
+    let mut total = 0.0;
     for (text, weight) in texts {
         let Some(vector) = Vector::of(text) else { continue };
-        for (sum, value) in sum.iter_mut().zip(components(&vector)) {
-            *sum += weight * value;
+        total += weight;
+        for (mean, value) in mean.iter_mut().zip(components(&vector)) {
+            *mean += weight * value;
         }
     }
-    sum
+    mean.iter_mut().for_each(|value| *value /= total.max(f64::MIN_POSITIVE));
+    mean
+}
+
+fn minus(vector: Vec<f64>, common: &[f64]) -> Vec<f64> {
+    vector.into_iter().zip(common).map(|(value, common)| value - common).collect()
 }
 
 fn described(
@@ -262,11 +277,12 @@ fn described(
     number: Option<i64>,
     members: &[usize],
     words: Vec<String>,
+    common: &[f64],
 ) -> ExperienceCluster {
     let of = || members.iter().map(|member| &experiences[*member]);
     let texts: Vec<String> = of().map(|one| words::unlabelled(&one.text)).collect();
     let weights = || of().map(|one| one.weight.max(f64::MIN_POSITIVE));
-    let mean = weighted_sum(texts.iter().map(String::as_str).zip(weights()));
+    let mean = weighted_mean(texts.iter().map(String::as_str).zip(weights()));
     let similarity =
         |text: &String| Vector::of(text).map_or(0.0, |vector| cosine(&components(&vector), &mean));
     let mut ranked: Vec<(usize, f64)> =
@@ -276,7 +292,7 @@ fn described(
     ExperienceCluster {
         number,
         weight: of().map(|one| one.weight).sum::<f64>() / members.len().max(1) as f64,
-        lessons: weighted_sum(of().map(|one| one.lesson.as_str()).zip(weights())),
+        lessons: minus(weighted_mean(of().map(|one| one.lesson.as_str()).zip(weights())), common),
         members,
         similarities,
         words,
@@ -312,6 +328,14 @@ pub fn known(rx: &Rx<'_>, number: i64) -> Result<Option<(i64, ExperienceAxis)>, 
         db.prepare_cached(KNOWN)?.query_row([number], read).optional()
     })?;
     Ok(row.and_then(|(project, axis)| Some((project, ExperienceAxis::parse(&axis)?))))
+}
+
+/// The record ids of the experiences of a stored cluster; none if it is unknown.
+pub fn member_ids(rx: &Rx<'_>, number: i64) -> Result<BTreeSet<i64>, OpError> {
+    const MEMBERS: &str = "SELECT members FROM clusters WHERE id = ?1";
+    let members: Option<String> =
+        rx.sql(|db| db.prepare_cached(MEMBERS)?.query_row([number], |row| row.cell(0)).optional())?;
+    Ok(members.iter().flat_map(|members| parsed(members)).collect())
 }
 
 /// Stores the clusters of a project on an axis, and returns their numbers. A cluster continues a stored one if it has at

@@ -36,7 +36,7 @@ use crate::deadline::Deadline;
 use crate::passages;
 use crate::tx::Rx;
 
-pub use alike::{Alike, ComparedText};
+pub use alike::{Alike, ComparedText, specific_similarity};
 pub use completeness::Completeness;
 pub use evidence::{Evidence, TermSet, related};
 use exact_matches::ExactMatches;

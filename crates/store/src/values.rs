@@ -21,6 +21,8 @@ pub const KIND: &str = "value";
 #[derive(Clone, Copy, Debug)]
 pub struct NewValue<'a> {
     pub project: i64,
+    /// The session that stores it.
+    pub stored_in: Option<i64>,
     /// The root of the project's directory, by which a split of the project moves it.
     pub root: Option<&'a str>,
     /// Milliseconds since 1970, UTC.
@@ -44,6 +46,8 @@ pub struct LearnedValue {
     pub name: String,
     pub project: i64,
     pub project_name: String,
+    /// The session that stored it.
+    pub stored_in: Option<i64>,
     /// When it was checked against its cluster and stored, in milliseconds since 1970.
     pub at: i64,
     pub axis: ExperienceAxis,
@@ -56,20 +60,22 @@ pub struct LearnedValue {
 /// Stores a value. Returns its name.
 pub fn add(tx: &Tx<'_>, new: &NewValue<'_>) -> Result<String, OpError> {
     const ADD: &str = "INSERT INTO learned_values \
-         (id, name, project, root, at, axis, cluster, value, distance, weight) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+         (id, name, project, root, at, axis, cluster, value, distance, weight, stored_in) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let id = record_ids::next(tx)?;
     let name = value_name(new.axis, new.cluster, id);
     let NewValue { project, root, at, cluster, text, distance, weight, .. } = new;
     let axis = new.axis.word();
-    let given = params![id, name, project, root, at, axis, cluster, text, distance, weight];
+    let stored_in = new.stored_in;
+    let given =
+        params![id, name, project, root, at, axis, cluster, text, distance, weight, stored_in];
     tx.sql(|db| db.prepare_cached(ADD)?.execute(given))?;
     passages::add(tx, id)?;
     Ok(name)
 }
 
 const COLUMNS: &str = "SELECT v.id, v.name, v.project, coalesce(p.name, ''), v.at, v.axis, \
-     v.cluster, v.value, v.distance, v.weight FROM learned_values v \
+     v.cluster, v.value, v.distance, v.weight, v.stored_in FROM learned_values v \
      LEFT JOIN projects p ON p.id = v.project ";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<LearnedValue> {
@@ -84,6 +90,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<LearnedValue> {
         text: row.cell(7)?,
         distance: row.cell(8)?,
         weight: row.cell(9)?,
+        stored_in: row.cell(10)?,
     })
 }
 

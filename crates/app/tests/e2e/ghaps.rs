@@ -73,6 +73,9 @@ fn a_ghap_is_started_changed_resolved_and_found_as_an_experience() {
     assert_eq!(now["notes"][0]["text"], "It fails at midnight");
     assert_eq!((&now["strategy"], &now["has_active"]), (&json!("read-the-error"), &json!(true)));
     assert_eq!(now["hypothesis"], change["hypothesis"]);
+    let none_resolved = home.run(&["ghap", "list", "--project", "*"]).ok();
+    assert!(none_resolved.contains("No resolved ghaps"), "{none_resolved}");
+    assert!(none_resolved.contains("1 active ghap: "), "{none_resolved}");
     let resolved = home.call(
         "resolve_ghap",
         &json!({
@@ -99,6 +102,9 @@ fn a_ghap_is_started_changed_resolved_and_found_as_an_experience() {
             "{words}"
         );
     }
+    // Its goal is not on the axis of surprises.
+    let query = json!({ "query": "flaky login", "axis": "surprise", "project": "*" });
+    assert_eq!(home.call("search_experiences", &query)["count"], 0);
     let plain = home.call("search", &json!({ "query": "quaggas", "project": "*" }));
     assert_eq!(plain["results"][0]["obs_type"], "experience", "{plain}");
     let listed = home.call("list_ghap_entries", &json!({ "project": "*", "outcome": "falsified" }));

@@ -159,7 +159,7 @@ fn experiences_become_clusters_whose_ids_keep_their_meaning() {
     assert!(kept.count() >= 2, "{before:?} {after:?}");
 }
 
-/// @value_valid @value_life
+/// @value_valid @value_life @premortem @context_assembled @context_empty_query
 #[test]
 fn a_rule_that_fits_one_cluster_becomes_a_value() {
     let home = home();
@@ -179,6 +179,9 @@ fn a_rule_that_fits_one_cluster_becomes_a_value() {
     for (text, cluster, why) in [
         (RULE, queries.as_str(), ""),
         ("Fry the onions slowly in butter", clock.as_str(), "below 0.4"),
+        // It shares no more with the lessons than any English sentence does.
+        ("Bake the bread for forty minutes", clock.as_str(), "below 0.4"),
+        ("Bake the bread for forty minutes", queries.as_str(), "below 0.4"),
     ] {
         let invalid = check(text, cluster);
         assert_eq!(invalid["valid"], false, "{invalid}");
@@ -186,7 +189,7 @@ fn a_rule_that_fits_one_cluster_becomes_a_value() {
         let store = json!({ "text": text, "cluster_id": cluster });
         assert_eq!(http.rpc("store_value", &store).unwrap_err()["code"], 40001);
     }
-    let store = json!({ "text": RULE, "cluster_id": clock, "axis": "full" });
+    let store = json!({ "text": RULE, "cluster_id": clock, "axis": "full", "session_id": SESSION });
     let stored = http.rpc("store_value", &store).unwrap();
     let id = stored["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with(&format!("value_{clock}_")), "{stored}");
@@ -210,10 +213,46 @@ fn a_rule_that_fits_one_cluster_becomes_a_value() {
     let start = json!({ "session_id": "s-9", "cwd": home.path("shop"), "source": "startup" });
     let told = home.run_with(&["hook", "SessionStart"], start.to_string().as_bytes()).ok();
     assert!(told.contains(RULE), "{told}");
+    recalled(&home, &http, &id);
     let shown = home.run(&["value", "list", "--project", "*"]).ok();
     assert!(shown.contains(&id), "{shown}");
     assert!(home.run(&["value", "delete", &id]).ok().contains("deleted"));
     assert!(!holds(RULE), "nothing is left");
+}
+
+/// The value with this id is in the texts about a question and at a prompt, but not in those for the session that stored it.
+fn recalled(home: &Home, http: &Http, id: &str) {
+    let (cwd, path) = (home.path("shop"), format!("value://{id}"));
+    let context = |query: &str| {
+        let asked = json!({ "query": query, "cwd": cwd });
+        let answer = http.rpc("assemble_context", &asked).unwrap();
+        assert_eq!(answer, http.rpc("assemble_context", &asked).unwrap());
+        let text = answer["markdown"].as_str().unwrap();
+        assert!(text.starts_with(&format!("## Learned Values\n- {RULE}")), "{query}: {text}");
+        let item = answer["items"].as_array().unwrap().iter().find(|item| item["path"] == path);
+        let item = item.unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!((&item["source"], &item["status"]), (&json!("values"), &json!("stored")));
+        answer
+    };
+    context("how do I freeze the clock in tests");
+    context("");
+    let asked =
+        json!({ "query": "the colour of the logo", "context_types": ["values"], "cwd": cwd });
+    assert_eq!(http.rpc("assemble_context", &asked).unwrap()["item_count"], 0);
+    let prompted = |session: &str| {
+        let prompt = json!({ "session_id": session, "cwd": cwd,
+            "prompt": "Freeze the time in the tests of the invoice date" });
+        home.run_with(&["hook", "UserPromptSubmit"], prompt.to_string().as_bytes()).ok()
+    };
+    assert!(prompted("s-8").contains(RULE), "{}", prompted("s-7"));
+    assert!(!prompted(SESSION).contains(RULE));
+    let principles = |domain: &str| {
+        let asked = json!({ "domain": domain, "cwd": cwd });
+        let answer = http.rpc("get_premortem_context", &asked).unwrap();
+        answer["markdown"].as_str().unwrap().contains(&format!("## Relevant Principles\n- {RULE}"))
+    };
+    assert!(principles("testing"), "the cluster has experiences with tests");
+    assert!(!principles("documentation"), "and none with documentation");
 }
 
 /// Calls that are refused: the tool, its parameters, the type of the error and words of its message.

@@ -1,6 +1,6 @@
 //! `get_premortem_context`: earlier failures and surprises in a domain, and their causes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use contract::pretty::pretty;
 use contract::{CallTarget, Candidate, CliShape, Cx, Example, Op, OpInfo, Pretty, Slot};
@@ -10,11 +10,11 @@ use place::Wanted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use store::Rx;
 use store::ghaps::{self, GhapFilter};
+use store::{Rx, clusters, values};
 
 use super::assemble_context::{AssembledContext, assembled, shown};
-use super::recall::experience_line;
+use super::recall::{experience_line, value_path};
 
 pub(crate) struct GetPremortemContext;
 
@@ -112,9 +112,6 @@ pub(crate) fn candidates(
                 causes.entry(cause.category.word()).or_insert((0, ghap, &cause.description));
             known.0 += 1;
         }
-        if ghap.status == GhapStatus::Confirmed && ghap.lesson.is_some() {
-            rows.push(row(ghap, "Relevant Principles", ghap.lesson_text().to_owned(), now));
-        }
     }
     for (category, (count, newest, description)) in causes {
         let line = format!("{category}, {}: {description}", text::counted(count, "time"));
@@ -122,6 +119,32 @@ pub(crate) fn candidates(
         rows.push(Candidate { score: share(count, all.len()), ..cause });
     }
     rows.extend(performance);
+    rows.extend(principles(rx, projects, &all, now)?);
+    Ok(rows)
+}
+
+/// The values drawn from clusters with one of these experiences; without a value, the lessons of the confirmed ones.
+fn principles(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    all: &[Ghap],
+    now: i64,
+) -> Result<Vec<Candidate>, OpError> {
+    const TITLE: &str = "Relevant Principles";
+    let ids: BTreeSet<i64> = all.iter().map(|ghap| ghap.id).collect();
+    let mut rows = Vec::new();
+    for value in values::best(rx, projects, limits::VALUES_LISTED_MAX)? {
+        if !clusters::member_ids(rx, value.cluster)?.is_disjoint(&ids) {
+            let (path, line) = (value_path(&value), value.text.clone());
+            rows.push(weighed(path, TITLE, line, (value.weight, value.at, now)));
+        }
+    }
+    if rows.is_empty() {
+        let confirmed =
+            |ghap: &&Ghap| ghap.status == GhapStatus::Confirmed && ghap.lesson.is_some();
+        let lessons = all.iter().filter(confirmed);
+        rows.extend(lessons.map(|ghap| row(ghap, TITLE, ghap.lesson_text().to_owned(), now)));
+    }
     Ok(rows)
 }
 
@@ -131,12 +154,22 @@ fn share(part: usize, all: usize) -> f64 {
 
 fn row(ghap: &Ghap, title: &str, line: String, now: i64) -> Candidate {
     let weight = ghap.tier.map_or(0.0, ConfidenceTier::weight);
-    let recency = rank::recency(ghap.at, now);
     let path = format!("{}://{}", ghaps::SCHEME, ghap.name);
+    weighed(path, title, line, (weight, ghap.at, now))
+}
+
+/// A row that is ranked by the weight and the age of its item.
+fn weighed(
+    path: String,
+    title: &str,
+    line: String,
+    (weight, at, now): (f64, i64, i64),
+) -> Candidate {
+    let recency = rank::recency(at, now);
     Candidate {
         same_as: Some(format!("{path} {title}")),
         path,
-        stamp: ghap.at,
+        stamp: at,
         title: Some(title.to_owned()),
         score: 0.5 * weight + 0.5 * recency,
         reasons: vec![format!("weight {weight:.2}, recency {recency:.2}")],

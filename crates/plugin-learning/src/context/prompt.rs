@@ -1,21 +1,20 @@
 //! Learned items that a prompt is about, or nothing.
 //!
-//! An item is relevant if it shares a word that says something with the prompt and a passage of it is similar enough; or
+//! An item is relevant if it shares a word that says something with the prompt and a passage of it is similar enough, apart
+//! from the direction that all texts share; or
 //! if it has half of the prompt's words; or if it contains a path, an identifier or a code of the prompt.
 
 use std::collections::BTreeSet;
 
 use contract::{Candidate, Moment};
 use model::{OpError, limits};
-use store::search::Recipe;
+use store::search::{self, Recipe};
 use store::{Rx, observations, sessions};
-use text::{terms, words};
 
 use super::recall::{LearnedItem, RecallQuery};
+use crate::relevance::{SIMILAR, content_terms};
 use crate::settings::PROMPT_TOKENS;
 
-/// The least similarity of an item that shares a word with the prompt.
-const SIMILAR: f64 = 0.4;
 /// The share of the prompt's words that make an item relevant without similarity.
 const WORDS_SHARE: f64 = 0.5;
 /// Characters of the shortest name that counts as a path, an identifier or a code.
@@ -25,11 +24,11 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
     let question = moment.projects();
     // Records that are not in the index by then are not found.
     moment.store.catch_up(limits::RELATED_PATIENCE);
-    let prompt = PromptWords::of(said);
+    let meaning = moment.config.boolean("search.meaning");
+    let prompt = PromptWords::of(said, meaning);
     if prompt.terms.is_empty() {
         return Ok(Vec::new());
     }
-    let meaning = moment.config.boolean("search.meaning");
     moment.store.read(|rx| {
         let projects = question.scope(rx)?.ids();
         let query = RecallQuery {
@@ -40,10 +39,9 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             limit: limits::PROMPT_ITEMS_READ,
         };
         let own = OwnItems::of(rx, moment.session)?;
-        let memories = query.memories(rx)?;
-        let experiences = query.experiences(rx)?;
+        let sources = [query.values(rx)?, query.memories(rx)?, query.experiences(rx)?];
         let mut found = Vec::new();
-        for items in [memories, experiences] {
+        for items in sources {
             let relevant = items.into_iter().filter_map(|item| {
                 let why = prompt.relevance(&item).filter(|_| !own.has(&item))?;
                 Some(LearnedItem { reason: format!("{why}; {}", item.reason), ..item })
@@ -90,21 +88,25 @@ impl OwnItems {
 }
 
 /// The words of a prompt.
-struct PromptWords {
+struct PromptWords<'a> {
+    said: &'a str,
+    /// Whether embeddings are compared.
+    meaning: bool,
     /// Stems of the words that say something.
     terms: BTreeSet<String>,
     /// Paths, identifiers and codes, as they were typed.
     names: Vec<String>,
 }
 
-impl PromptWords {
-    fn of(said: &str) -> PromptWords {
-        PromptWords { terms: content_terms(said), names: names(said) }
+impl<'a> PromptWords<'a> {
+    fn of(said: &'a str, meaning: bool) -> PromptWords<'a> {
+        PromptWords { said, meaning, terms: content_terms(said), names: names(said) }
     }
 
     /// Why an item is relevant; none if it is not.
     fn relevance(&self, item: &LearnedItem) -> Option<String> {
-        let text = item.text();
+        let texts = item.texts();
+        let text = texts.join("\n");
         if let Some(name) = self.names.iter().find(|name| contains_name(&text, name)) {
             return Some(format!("contains {}", text::one_line(name, limits::PREVIEW_CHARS)));
         }
@@ -114,15 +116,14 @@ impl PromptWords {
         if share >= WORDS_SHARE {
             return Some(format!("has {shared} of {} words", self.terms.len()));
         }
-        let near = item.hit.is_some_and(|hit| hit.meaning >= SIMILAR);
-        (shared > 0 && near).then(|| text::counted(shared, "word in common"))
+        if shared == 0 || !self.meaning {
+            return None;
+        }
+        let similarity = search::specific_similarity(self.said, texts.iter().map(String::as_str));
+        let words = text::counted(shared, "word");
+        (similarity >= SIMILAR)
+            .then(|| format!("{words} in common, specific similarity {similarity:.2}"))
     }
-}
-
-/// The stems of the words of a text that say something.
-fn content_terms(text: &str) -> BTreeSet<String> {
-    let said = words::words(text).filter(|(_, word)| !words::is_stop(&word.to_lowercase()));
-    said.filter_map(|(_, word)| terms::term(word)).collect()
 }
 
 /// The paths, identifiers and codes of a text: words with a sign or a digit inside, or a capital letter after a small one.

@@ -1,4 +1,4 @@
-//! Learned items about a text: memories and experiences that hold, found by the search of all records, each as a row for
+//! Learned items about a text: values, experiences, and memories that hold, found by the search of all records, each as a row for
 //! an agent.
 
 use contract::{Candidate, Slot};
@@ -9,26 +9,29 @@ use store::Rx;
 use store::ghaps::{self, GhapFilter};
 use store::memories::{self, Memory};
 use store::search::{self, Filter, Hit, Hits, Order, Recipe};
+use store::values::{self, LearnedValue};
 use text::query;
 
+use crate::relevance::SIMILAR;
+
 /// The title of each source's section.
+pub(crate) const VALUES: &str = "Learned Values";
 pub(crate) const MEMORIES: &str = "Memories";
 pub(crate) const EXPERIENCES: &str = "Relevant Experiences";
 
 /// The share of a budget that the experiences get; other sources get one part.
 const EXPERIENCES_SHARE: usize = 3;
 
-/// A memory or an experience, as far as rows need it.
+/// A value, a memory or an experience, as far as rows need it.
 pub(crate) struct LearnedItem {
     pub(crate) source: ItemSource,
     /// The score of the search, or the weight and recency without a query; from 0 to 1.
     pub(crate) score: f64,
     pub(crate) reason: String,
-    /// The hit of the search; none without a query, and for a memory that is in the place of the hit.
-    pub(crate) hit: Option<Hit>,
 }
 
 pub(crate) enum ItemSource {
+    Value(Box<LearnedValue>),
     Memory(Box<Memory>),
     Experience(Box<Ghap>),
 }
@@ -36,6 +39,7 @@ pub(crate) enum ItemSource {
 impl LearnedItem {
     pub(crate) fn path(&self) -> String {
         match &self.source {
+            ItemSource::Value(value) => value_path(value),
             ItemSource::Memory(memory) => memory::path(&memory.uuid),
             ItemSource::Experience(ghap) => format!("{}://{}", ghaps::SCHEME, ghap.name),
         }
@@ -44,16 +48,18 @@ impl LearnedItem {
     /// The session that stored or resolved it, in the store, and when.
     pub(crate) fn origin(&self) -> (Option<i64>, i64) {
         match &self.source {
+            ItemSource::Value(value) => (value.stored_in, value.at),
             ItemSource::Memory(memory) => (memory.stored_in, memory.at),
             ItemSource::Experience(ghap) => (Some(ghap.owner), ghap.at),
         }
     }
 
-    /// All its text, in which names of a prompt are searched.
-    pub(crate) fn text(&self) -> String {
+    /// All its texts, with which a prompt is compared.
+    pub(crate) fn texts(&self) -> Vec<String> {
         match &self.source {
-            ItemSource::Memory(memory) => format!("{}\n{}", memory.content, memory.tags.join(" ")),
-            ItemSource::Experience(ghap) => ghap.searched_texts().join("\n"),
+            ItemSource::Value(value) => vec![value.text.clone()],
+            ItemSource::Memory(memory) => vec![memory.content.clone(), memory.tags.join(" ")],
+            ItemSource::Experience(ghap) => ghap.searched_texts(),
         }
     }
 
@@ -61,6 +67,7 @@ impl LearnedItem {
         let path = self.path();
         let (_, stamp) = self.origin();
         let (title, share, line) = match &self.source {
+            ItemSource::Value(value) => (VALUES, 1, value.text.clone()),
             ItemSource::Memory(memory) => (MEMORIES, 1, memory_line(memory)),
             ItemSource::Experience(ghap) => (EXPERIENCES, EXPERIENCES_SHARE, experience_line(ghap)),
         };
@@ -75,6 +82,11 @@ impl LearnedItem {
             ..Candidate::new(Slot::Found)
         }
     }
+}
+
+/// The path of a value's entry.
+pub(crate) fn value_path(value: &LearnedValue) -> String {
+    format!("{}://{}", values::KIND, value.name)
 }
 
 fn memory_line(memory: &Memory) -> String {
@@ -106,6 +118,7 @@ fn trimmed(text: &str) -> &str {
 /// The weight of an item without a query.
 fn weight_of(source: &ItemSource) -> f64 {
     match source {
+        ItemSource::Value(value) => value.weight,
         ItemSource::Memory(memory) => memory.importance,
         ItemSource::Experience(ghap) => ghap.tier.map_or(0.0, ConfidenceTier::weight),
     }
@@ -122,6 +135,17 @@ pub(crate) struct RecallQuery<'a> {
 }
 
 impl RecallQuery<'_> {
+    /// The values about the text; those with most weight and recency if the text is empty.
+    pub(crate) fn values(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
+        if self.text.trim().is_empty() {
+            let all = values::best(rx, self.projects, limits::MEMORY_HITS_READ)?;
+            let items = all.into_iter().map(|one| (one.at, ItemSource::Value(Box::new(one))));
+            return Ok(self.by_weight(items));
+        }
+        let value = |id| Ok(values::by_id(rx, id)?.map(|one| ItemSource::Value(Box::new(one))));
+        self.found(rx, values::KIND, value)
+    }
+
     /// The memories about the text; those with most weight and recency if the text is empty. A superseded memory is
     /// replaced by the one in its place.
     pub(crate) fn memories(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
@@ -148,7 +172,7 @@ impl RecallQuery<'_> {
                 false => self.reason(score, &hit),
             };
             let source = ItemSource::Memory(Box::new(memory));
-            items.push(LearnedItem { source, score, reason, hit: Some(hit) });
+            items.push(LearnedItem { source, score, reason });
         }
         Ok(items)
     }
@@ -161,13 +185,23 @@ impl RecallQuery<'_> {
             let items = all.into_iter().map(|one| (one.at, ItemSource::Experience(Box::new(one))));
             return Ok(self.by_weight(items));
         }
-        let hits = self.hits(rx, ghaps::EXPERIENCE)?;
+        let ghap = |id| Ok(ghaps::by_id(rx, id)?.map(|one| ItemSource::Experience(Box::new(one))));
+        self.found(rx, ghaps::EXPERIENCE, ghap)
+    }
+
+    /// The records of a kind about the text, each read by its id.
+    fn found(
+        &self,
+        rx: &Rx<'_>,
+        kind: &str,
+        read: impl Fn(i64) -> Result<Option<ItemSource>, OpError>,
+    ) -> Result<Vec<LearnedItem>, OpError> {
+        let hits = self.hits(rx, kind)?;
         let mut items = Vec::new();
         for (score, hit) in self.scored(&hits).into_iter().take(self.limit) {
-            let Some(ghap) = ghaps::by_id(rx, hit.id)? else { continue };
-            let source = ItemSource::Experience(Box::new(ghap));
+            let Some(source) = read(hit.id)? else { continue };
             let reason = self.reason(score, &hit);
-            items.push(LearnedItem { source, score, reason, hit: Some(hit) });
+            items.push(LearnedItem { source, score, reason });
         }
         Ok(items)
     }
@@ -183,7 +217,7 @@ impl RecallQuery<'_> {
     /// The hits that are near enough to the text to be about it, best first.
     fn scored(&self, hits: &Hits) -> Vec<(f64, Hit)> {
         let best = hits.hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
-        let near = |hit: &&Hit| hit.exact || hit.lexical > 0.0 || hit.meaning >= NEAR;
+        let near = |hit: &&Hit| hit.exact || hit.lexical > 0.0 || hit.meaning >= SIMILAR;
         let mut scored: Vec<(f64, Hit)> = (hits.hits.iter().filter(near))
             .map(|hit| (rank::best(hit.score, best, ObsType::Marker, hit.at, self.now).total, *hit))
             .collect();
@@ -200,7 +234,7 @@ impl RecallQuery<'_> {
         let item = |(at, source): (i64, ItemSource)| {
             let (weight, recency) = (weight_of(&source), rank::recency(at, self.now));
             let reason = format!("weight {weight:.2}, recency {recency:.2}");
-            LearnedItem { source, score: 0.5 * weight + 0.5 * recency, reason, hit: None }
+            LearnedItem { source, score: 0.5 * weight + 0.5 * recency, reason }
         };
         let mut items: Vec<LearnedItem> = items.map(item).collect();
         items.sort_by(|a, b| {
@@ -210,6 +244,3 @@ impl RecallQuery<'_> {
         items
     }
 }
-
-/// The similarity from which on an item without a common word is about a text.
-const NEAR: f64 = 0.4;

@@ -44,6 +44,10 @@ fn default_limit() -> Count {
     Count::new(limits::GHAPS_LISTED_DEFAULT)
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GhapLine {
     id: String,
@@ -64,6 +68,9 @@ pub(crate) struct GhapLine {
 pub(crate) struct ListGhapOutput {
     results: Vec<GhapLine>,
     count: usize,
+    /// Active ghaps of these projects that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    active: u64,
     #[serde(flatten)]
     about: About,
 }
@@ -124,7 +131,12 @@ impl Op for ListGhapEntries {
             let found =
                 ghaps::list(rx, &filter, params.limit.within(1..=limits::GHAPS_LISTED_MAX))?;
             let results: Vec<GhapLine> = found.into_iter().map(GhapLine::of).collect();
-            Ok(ListGhapOutput { count: results.len(), results, about: scope.about(cx.now) })
+            let (active, _) = match params.outcome {
+                Some(GhapStatus::Hypothesis) => (0, 0),
+                _ => ghaps::counts(rx, projects.as_deref())?,
+            };
+            let (count, about) = (results.len(), scope.about(cx.now));
+            Ok(ListGhapOutput { count, results, active, about })
         })
     }
 }
@@ -132,7 +144,19 @@ impl Op for ListGhapEntries {
 impl Pretty for ListGhapEntries {
     fn pretty(params: &ListGhapParams, output: &ListGhapOutput, width: usize) -> String {
         if output.results.is_empty() {
-            return contract::listing::nothing("No ghaps", &params.project, &output.about);
+            let what = match params.outcome {
+                Some(GhapStatus::Hypothesis) => "No active ghap",
+                Some(_) => "No such ghaps",
+                None => "No resolved ghaps",
+            };
+            let nothing = contract::listing::nothing(what, &params.project, &output.about);
+            return match output.active {
+                0 => nothing,
+                active => format!(
+                    "{nothing}\n{}: `rekindle ghap list --outcome hypothesis`",
+                    text::counted(active, "active ghap")
+                ),
+            };
         }
         let row = |one: &GhapLine| {
             let tier = one.confidence_tier.map_or("", ConfidenceTier::word);

@@ -15,6 +15,7 @@ use text::query;
 use super::place::TOOLSET;
 use super::view::GhapView;
 use super::{resolve, start};
+use crate::relevance::{SIMILAR, content_terms};
 
 pub(crate) struct SearchExperiences;
 
@@ -79,6 +80,17 @@ impl SearchExperiencesParams {
     }
 }
 
+/// How much the text of an axis is about a query: the mean of the similarity and the share of the query's words that it
+/// has. None if it has no word of it and is not similar either.
+fn on_axis(query: &str, text: &str, meaning: bool) -> Option<f64> {
+    let (asked, own) = (content_terms(query), content_terms(text));
+    let shared = asked.intersection(&own).count();
+    let similarity =
+        if meaning { search::specific_similarity(query, std::iter::once(text)) } else { 0.0 };
+    let share = shared as f64 / asked.len().max(1) as f64;
+    (shared > 0 || similarity >= SIMILAR).then_some(f64::midpoint(similarity, share))
+}
+
 impl Op for SearchExperiences {
     const INFO: OpInfo = OpInfo {
         name: "search_experiences",
@@ -127,17 +139,24 @@ impl Op for SearchExperiences {
             let query = query::rewrite(&params.query);
             let wanted = search::Wanted::of(Order::Best, limits::EXPERIENCE_HITS_READ);
             let hits = search::hits_by(recipe, rx, &query, &filter, wanted)?.hits;
-            let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
             let mut results = Vec::new();
             for hit in hits {
-                if results.len() == limit {
-                    break;
-                }
                 let Some(ghap) = ghaps::by_id(rx, hit.id)? else { continue };
                 let Some(text) = params.admits(&ghap) else { continue };
-                let score = if best > 0.0 { hit.score / best } else { 0.0 };
+                let score = match params.axis {
+                    ExperienceAxis::Full => Some(hit.score),
+                    _ => on_axis(&params.query, &text, meaning),
+                };
+                let Some(score) = score else { continue };
                 results.push(FoundExperience { ghap: GhapView::of(ghap), text, score });
+                if results.len() == limit && params.axis == ExperienceAxis::Full {
+                    break;
+                }
             }
+            results.sort_by(|a, b| b.score.total_cmp(&a.score));
+            results.truncate(limit);
+            let best = results.first().map_or(0.0, |one| one.score);
+            results.iter_mut().for_each(|one| one.score /= best.max(f64::MIN_POSITIVE));
             let count = results.len();
             Ok(SearchExperiencesOutput { results, count, about: scope.about(cx.now) })
         })?;

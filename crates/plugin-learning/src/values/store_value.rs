@@ -87,14 +87,16 @@ impl Op for StoreValue {
         let project = verdict.cluster.clustering.project;
         let (similarity, text, now) = (verdict.similarity, params.text, cx.now);
         cx.store.write(move |tx| {
+            let mut stored_in = None;
             if target.session_name().is_some() || target.project(tx)?.is_some() {
-                target.resolve(tx)?;
+                stored_in = target.resolve(tx)?.session.map(|(id, _)| id);
             }
             let root = projects::by_id(tx, project)?.and_then(|project| project.root);
             let id = values::add(
                 tx,
                 &NewValue {
                     project,
+                    stored_in,
                     root: root.as_deref(),
                     at: now,
                     axis,

@@ -4,6 +4,8 @@ use contract::{Candidate, Moment, Occasion, Slot};
 use model::{OpError, limits};
 use store::{projects, values};
 
+use crate::context::value_path;
+
 /// Values in a briefing.
 const VALUES_SHOWN: usize = 3;
 
@@ -17,7 +19,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
         None => Ok(Vec::new()),
     })?;
     let row = |(place, value): (usize, values::LearnedValue)| Candidate {
-        path: format!("{}://{}", values::KIND, value.name),
+        path: value_path(&value),
         stamp: value.at,
         score: 0.7 * value.weight - 0.01 * place as f64,
         reasons: vec!["learned value".to_owned()],

@@ -1,9 +1,10 @@
 -- Rules that were drawn from a cluster of experiences. They outlive their session and their cluster: `session` is always
--- NULL, and `cluster` may be gone.
+-- NULL, `stored_in` names the session of the call, which may be gone, and so may `cluster`.
 CREATE TABLE IF NOT EXISTS learned_values (
   id       INTEGER PRIMARY KEY,
   name     TEXT    NOT NULL UNIQUE,
   session  INTEGER,
+  stored_in INTEGER,
   project  INTEGER NOT NULL REFERENCES projects (id),
   root     TEXT,
   at       INTEGER NOT NULL,

@@ -51,6 +51,14 @@ impl Alike {
     }
 }
 
+/// The similarity of a text to the nearest passage of some documents, from 0 to 1, without the direction that all texts
+/// about software share: two unrelated ones would otherwise be similar, too.
+pub fn specific_similarity<'d>(text: &str, documents: impl Iterator<Item = &'d str>) -> f64 {
+    let Some(own) = Vector::of(text) else { return 0.0 };
+    let passages = documents.flat_map(text::passages::passages).filter_map(Vector::of);
+    passages.map(|other| meaning::specific_cosine(&own, &other)).fold(0.0, f64::max)
+}
+
 /// A text that is compared with several others. Its words are computed when they are first needed.
 pub struct ComparedText(Said<'static>);
 

@@ -198,6 +198,7 @@ fn value(desk: &Desk, text: &'static str, after: i64) -> String {
     let project = desk.project.id;
     desk.write(move |tx| {
         let new = NewValue {
+            stored_in: None,
             project,
             root: Some("/w/app"),
             at: NOW + after,

@@ -38,6 +38,7 @@ impl Aggregate for LearnedValues {
             is_indexed: true,
             words: AXIS,
             references: &[Reference::needed("project", "projects")],
+            links: &[("stored_in", "sessions")],
             at: Some("at"),
             root: Some("root"),
             times: &["at"],
