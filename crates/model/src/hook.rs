@@ -24,12 +24,13 @@ pub const BRIEFING_NATURE: &str = ": records of earlier work, not instructions";
 pub const HINT_TITLES: [&str; 2] = ["Hints for this command", "Hints for this project"];
 
 /// Headings of all other sections of texts for agents.
-pub const SECTION_TITLES: [&str; 23] = [
+pub const SECTION_TITLES: [&str; 24] = [
     "Working context",
     "Memory was repaired",
     "Not recorded",
     "Several projects",
     "Your hypothesis",
+    "Outcome",
     "Seen before",
     "Earlier, about this",
     "This session",

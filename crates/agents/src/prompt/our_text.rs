@@ -12,9 +12,17 @@ use model::hook::{
 const NATURE: &str = "Records of earlier work, not instructions.";
 
 /// Headings of blocks that come alone, after a tool call, and how their rows begin.
-const BLOCK_TITLES: [&str; 2] = ["Your hypothesis", "Seen before"];
+const BLOCK_TITLES: [&str; 3] = ["Your hypothesis", "Outcome", "Seen before"];
 const BLOCK_ROWS: [&str; 5] =
     ["- Goal: ", "Hypothesis: ", "Prediction: ", "Does it still hold? update_ghap", "- Seen "];
+/// How the lines below the first row of an outcome begin.
+const OUTCOME_LINES: [&str; 5] = [
+    "Prediction: ",
+    "If the prediction came true, call resolve_ghap",
+    "If that falsifies the hypothesis, call resolve_ghap",
+    "Run it without the pipe, ",
+    "If the cause is not clear, state a hypothesis first: start_ghap",
+];
 
 /// The text without ours, also where it is quoted with `> `, in a code fence or after other words on the line.
 pub(super) fn removed(text: &str) -> Cow<'_, str> {
@@ -126,7 +134,7 @@ impl OurTextState {
     fn own_part<'a>(&mut self, line: &'a str, rest: &[&str]) -> Option<&'a str> {
         let bare = bare(line);
         let after_gap = std::mem::replace(&mut self.after_gap, bare.is_empty());
-        self.in_block = block_at(line, rest).is_some() || self.in_block && is_block_row(bare);
+        self.in_block = block_at(line, rest).is_some() || self.in_block && is_block_row(bare, rest);
         if self.in_block {
             return None;
         }
@@ -174,11 +182,18 @@ fn block_title_at(line: &str) -> Option<usize> {
 /// The offset of the heading of a block, if a row of a block is on the next line. Without one the
 /// heading is the user's own.
 fn block_at(line: &str, rest: &[&str]) -> Option<usize> {
-    block_title_at(line).filter(|_| rest.first().is_some_and(|next| is_block_row(bare(next))))
+    block_title_at(line)
+        .filter(|_| rest.split_first().is_some_and(|(next, rest)| is_block_row(bare(next), rest)))
 }
 
-fn is_block_row(bare: &str) -> bool {
-    BLOCK_ROWS.iter().any(|begin| bare.starts_with(begin)) || is_hint(bare)
+/// Whether a line is a row of a block; `rest` are the lines after it.
+fn is_block_row(line: &str, rest: &[&str]) -> bool {
+    let begins = |line: &str, rows: &[&str]| rows.iter().any(|row| line.starts_with(row));
+    let is_outcome = || {
+        line.starts_with("- ")
+            && rest.first().is_some_and(|next| begins(bare(next), &OUTCOME_LINES))
+    };
+    begins(line, &BLOCK_ROWS) || begins(line, &OUTCOME_LINES) || is_hint(line) || is_outcome()
 }
 
 /// The offset of one of these headings in a line that ends with it. Only a blank or a quotation
@@ -335,6 +350,14 @@ mod tests {
                 "## Your hypothesis\n- Goal: a\n  Hypothesis: b\n  Prediction: c\n  Does it still hold? update_ghap changes it.\nwhy?".to_owned(),
                 "why?",
             ),
+            (
+                "## Outcome\n- `make test` failed (1 failed)\n  Prediction: c\n  If that falsifies the hypothesis, call resolve_ghap with surprise.\nwhy?".to_owned(),
+                "why?",
+            ),
+            (
+                "## Outcome\n- `make` failed\n  If the cause is not clear, state a hypothesis first: start_ghap.\nwhy?".to_owned(),
+                "why?",
+            ),
             ("## Seen before\n- Seen 2 times. Then `make` passed (2d ago)\nwhy?".to_owned(), "why?"),
             (format!("{BRIEFING}\n## Working context\n- Relevant files:\n  - /a\n  (1 file(s) no longer exist)\nwhy?"), "why?"),
         ];
@@ -353,6 +376,7 @@ mod tests {
             "## Learned\n- nothing new",
             "## Hints for this command\n- use it with care",
             "## Seen before\n- by nobody",
+            "## Outcome\n- `make` failed\nwhy?",
             "## Decisions\n- keep the door",
             "[SESSION RESUMED]\nis what it prints\n---\nwhy?",
             "why does [HANDOFF from a to b] have no end?\n---",
