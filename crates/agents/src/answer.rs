@@ -15,15 +15,20 @@ pub fn takes_text(event: &HookEvent) -> bool {
 
 /// The answer to an event; none if the event takes no text, or there is none.
 pub fn answer(event: &HookEvent, text: &str) -> Option<Value> {
-    let agent = agent(&event.agent)?;
-    let form = agent.event(&event.name)?.answer?;
+    answer_to(&event.agent, &event.name, text)
+}
+
+/// The answer of a text to an event of this name, in the form of this agent.
+pub fn answer_to(agent_name: &str, event: &str, text: &str) -> Option<Value> {
+    let agent = agent(agent_name)?;
+    let form = agent.event(event)?.answer?;
     let text = fitting(text.trim_end(), agent);
     if text.is_empty() {
         return None;
     }
     Some(match form {
         Form::HookSpecificOutput => json!({
-            "hookSpecificOutput": { "hookEventName": event.name, "additionalContext": text },
+            "hookSpecificOutput": { "hookEventName": event, "additionalContext": text },
         }),
         Form::AdditionalContext => json!({ "additional_context": text }),
     })

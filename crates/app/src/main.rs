@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     if is_first("hook")
         && let Some((event, agent)) = plain_event(args)
     {
-        program::hook::take(&event, agent.as_deref(), None);
+        program::hook::take(&event, agent.as_deref(), None, Default::default());
         return ExitCode::SUCCESS;
     }
     if is_first("statusline") && is_plain_status_line(std::env::args_os().skip(2)) {

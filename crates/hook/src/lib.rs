@@ -4,6 +4,7 @@
 //! event is sent as it is; without one, it is extracted and redacted here, and only the result is written to disk.
 //! There is no async runtime, no database and no argument parser here.
 
+mod plain_prompt;
 mod status_line;
 mod stdin;
 
@@ -19,7 +20,7 @@ use agents::{Kind, Taken};
 use client::connection::Connection;
 use client::{clock, platform, spool};
 use model::CallId;
-use model::hook::HookEvent;
+use model::hook::{HookEvent, HookForm};
 use model::json::{self, Json};
 use model::limits;
 use model::locations::Locations;
@@ -43,8 +44,18 @@ pub struct HookArgs<'a> {
     pub agent: Option<&'a str>,
     /// The `--db` flag.
     pub db: Option<&'a Path>,
+    /// The form of the answer.
+    pub form: HookForm,
     /// Reduces an event to the part that may be spooled: the user excludes some data.
     pub to_spool: fn(&HookEvent, &Locations) -> HookEvent,
+}
+
+/// The answer in the form `seed` if no daemon replied; none for events that have no answer.
+pub fn degraded(event: &str) -> Option<&'static str> {
+    let answered =
+        [Kind::SessionStart, Kind::Prompt, Kind::ToolStart, Kind::ToolUse, Kind::ToolFailure];
+    let has_answer = answered.contains(&agents::kind(event));
+    has_answer.then_some(r#"{"type":"degraded","reason":"server_timeout"}"#)
 }
 
 /// The result of handling an event.
@@ -91,7 +102,15 @@ struct Readable {
 /// Handles one event from stdin.
 pub fn run(hooked: &HookArgs<'_>) -> HookOutcome {
     let locations = platform::locations(hooked.db);
-    match stdin::read(patience(hooked.event)).and_then(|got| readable(got, hooked, &locations)) {
+    let received = match stdin::read(patience(hooked.event)) {
+        Ok(received) => received,
+        Err(why) => return refuse(&locations, hooked.event, &why),
+    };
+    if let Some(prompt) = plain_prompt::of(hooked, &received.event) {
+        plain_prompt::answer(hooked, prompt, &locations);
+        return HookOutcome::Done;
+    }
+    match readable(received, hooked, &locations) {
         Ok(event) => take(hooked, &event, locations),
         Err(why) => refuse(&locations, hooked.event, &why),
     }
@@ -204,16 +223,8 @@ fn hand_over(
     until: Instant,
     locations: &Locations,
 ) -> Handed {
-    let exchange = || -> io::Result<Vec<u8>> {
-        // The deadline has passed, and a timeout of zero is an error.
-        let left = || until.saturating_duration_since(Instant::now());
-        let mut connection = Connection::open_within(locations, left())?;
-        connection.set_deadline(left())?;
-        connection.send(&frame(hooked, id, at, text, locations)?)?;
-        connection.set_deadline(left())?;
-        connection.receive()
-    };
-    let line = match exchange() {
+    let line = frame(hooked, id, at, text, locations);
+    let line = match line.and_then(|frame| exchange(&frame, until, locations)) {
         Ok(line) => line,
         Err(error) => return Handed::Nobody(error.kind()),
     };
@@ -223,6 +234,17 @@ fn hand_over(
         }
         _ => refusal(&line).map_or(Handed::Nobody(io::ErrorKind::Other), Handed::Refused),
     }
+}
+
+/// Sends a line to the daemon and waits for its reply.
+fn exchange(frame: &[u8], until: Instant, locations: &Locations) -> io::Result<Vec<u8>> {
+    // The deadline has passed, and a timeout of zero is an error.
+    let left = || until.saturating_duration_since(Instant::now());
+    let mut connection = Connection::open_within(locations, left())?;
+    connection.set_deadline(left())?;
+    connection.send(frame)?;
+    connection.set_deadline(left())?;
+    connection.receive()
 }
 
 /// How long to wait for the daemon. If the agent can get text, the rest of its time is for reading the store.
@@ -261,6 +283,9 @@ fn frame(
     );
     if let Some(agent) = hooked.agent {
         let _ = write!(head, r#""agent":{},"#, quoted(agent)?);
+    }
+    if hooked.form == HookForm::Seed {
+        head.push_str(r#""format":"seed","#);
     }
     head.push_str(r#""payload":"#);
     let mut frame = head.into_bytes();

@@ -1,6 +1,7 @@
 //! An agent's event in our own form: the event, its session and the captured data. The formats of individual agents
 //! are not here. All captured text has passed the secret guard.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use text::secrets::Redacted;
@@ -139,6 +140,17 @@ pub enum Happening {
     Told(Vec<ToldEntry>),
     /// Any other event, known or not. It only counts as a sign of life.
     Other,
+}
+
+/// The form in which a hook answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HookForm {
+    /// The one that the agent expects.
+    #[default]
+    Host,
+    /// An object with a `type`, as the specification of CLAMS has it.
+    Seed,
 }
 
 /// One entry of a text that an agent got, for its receipt.

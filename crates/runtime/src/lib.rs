@@ -25,6 +25,7 @@ pub mod log;
 mod pool;
 mod pulled_feeds;
 mod runtime;
+mod seed;
 pub mod spool;
 pub mod tasks;
 mod tell;

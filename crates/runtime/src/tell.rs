@@ -85,6 +85,8 @@ enum ReceiptStorage {
 /// The reply to an agent's event.
 pub struct HookReply {
     pub text: String,
+    /// The entries of the text.
+    pub(crate) entries: Vec<ToldEntry>,
     /// The receipt as an event for the spool, if the store could not be written.
     pub receipt: Option<Box<HookEvent>>,
 }
@@ -118,8 +120,8 @@ impl RuntimeInner {
         event: &HookEvent,
         until: Option<Instant>,
         form: BriefingForm,
-    ) -> Option<String> {
-        self.told(event, until, form, ReceiptStorage::Needed).map(|reply| reply.text)
+    ) -> Option<HookReply> {
+        self.told(event, until, form, ReceiptStorage::Needed)
     }
 
     fn told(
@@ -159,9 +161,9 @@ impl RuntimeInner {
             let left = match kept {
                 Ok(()) => None,
                 Err(error) if receipt == ReceiptStorage::Needed => return Err(error),
-                Err(_) => Some(Box::new(spooled_receipt(event, moment.now, entries))),
+                Err(_) => Some(Box::new(spooled_receipt(event, moment.now, entries.clone()))),
             };
-            Ok(in_time().then_some(HookReply { text: made.text, receipt: left }))
+            Ok(in_time().then_some(HookReply { text: made.text, entries, receipt: left }))
         });
         told.unwrap_or_else(|error| {
             self.log.warn("tell", format_args!("nothing told: {}", error.code.row().word));

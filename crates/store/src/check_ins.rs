@@ -1,7 +1,7 @@
 //! Counters of tool calls by session and project, and the reminders of active ghaps that they make due.
 
 use model::{OpError, limits};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
@@ -54,14 +54,21 @@ pub fn count_call(
     project: i64,
     now: i64,
 ) -> Result<CheckInCount, OpError> {
-    const COUNT: &str = "INSERT INTO check_ins (session, project, count) VALUES (?1, ?2, 1) \
-         ON CONFLICT (session, project) DO UPDATE SET count = count + 1 RETURNING count, base";
+    // An update alone is cheaper than an insert that fails: nearly every call finds its counter.
+    const COUNT: &str = "UPDATE check_ins SET count = count + 1 \
+         WHERE session = ?1 AND project = ?2 RETURNING count, base";
+    const FIRST: &str = "INSERT INTO check_ins (session, project, count) VALUES (?1, ?2, 1)";
     const DUE: &str =
         "UPDATE check_ins SET due = count, due_at = ?3 WHERE session = ?1 AND project = ?2";
-    let (count, base): (u64, u64) = tx.sql(|db| {
+    let counted: Option<(u64, u64)> = tx.sql(|db| {
         let mut counted = db.prepare_cached(COUNT)?;
-        counted.query_row([session, project], |row| Ok((row.cell(0)?, row.cell(1)?)))
+        let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+        counted.query_row([session, project], read).optional()
     })?;
+    let Some((count, base)) = counted else {
+        tx.sql(|db| db.prepare_cached(FIRST)?.execute([session, project]))?;
+        return Ok(CheckInCount { count: 1, due: false });
+    };
     let since = count.saturating_sub(base);
     let is_tenth = since > 0 && since.is_multiple_of(limits::CHECK_IN_CALLS);
     let due = is_tenth && ghaps::has_active(tx, session, project)?;

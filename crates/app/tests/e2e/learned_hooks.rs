@@ -4,14 +4,17 @@ use serde_json::{Value, json};
 use testkit::Home;
 
 use super::ghaps::{SESSION, new};
-use super::ghaps_hooks::{GREEN, RED, begins, event, here, ran, resolve, start, starts};
+use super::ghaps_hooks::{GREEN, RED, begins, here, ran, resolve, start, starts};
 use super::home;
 
 pub(super) const ASK: &str = "The login test is flaky again, is it the clock of the host?";
 
-/// The text that the hook adds to a prompt.
+/// The text that the hook adds to a prompt. A call waits for it, however slow the machine is.
 pub(super) fn prompted(home: &Home, session: &str, prompt: &str) -> String {
-    event(home, "UserPromptSubmit", (session, "web"), &json!({ "prompt": prompt }))
+    let payload = json!({ "session_id": session, "cwd": home.path("web"), "prompt": prompt });
+    let event = json!({ "event": "UserPromptSubmit", "agent": "claude-code", "payload": payload });
+    let reply = home.call("hook", &event);
+    reply["context"].as_str().unwrap_or_default().trim_end().to_owned()
 }
 
 /// A ghap that a session falsified, with its lesson. Returns its id.

@@ -74,6 +74,7 @@ mod read_only;
 mod record;
 mod rest;
 mod security;
+mod seed_format;
 mod sessions;
 mod settings;
 mod shell;

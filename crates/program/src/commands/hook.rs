@@ -13,7 +13,7 @@ use clap::{Arg, ArgMatches, Command};
 use cli::Output;
 use client::daemon;
 use hook::{HookArgs, HookOutcome};
-use model::hook::{Happening, HookEvent};
+use model::hook::{Happening, HookEvent, HookForm};
 use model::limits;
 use model::locations::{Locations, paused_beside};
 use server::lock::Lock;
@@ -39,6 +39,14 @@ pub(super) fn command() -> Command {
                 .long("agent")
                 .value_name("AGENT")
                 .help("Name of the agent; detected by default"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .value_parser(["host", "seed"])
+                .default_value("host")
+                .help("Format of the answer: the agent's own, or an object with a `type`"),
         )
 }
 
@@ -71,22 +79,29 @@ pub fn run_line(argv: Vec<OsString>) {
 /// Only reached for lines that `main` did not recognise as a plain event.
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let word = |id: &str| matches.get_one::<String>(id).map(String::as_str);
-    take(word("event").unwrap_or_default(), word("agent"), world.db.as_deref());
+    let form = match word("format") {
+        Some("seed") => HookForm::Seed,
+        _ => HookForm::Host,
+    };
+    take(word("event").unwrap_or_default(), word("agent"), world.db.as_deref(), form);
     0
 }
 
 /// Records one event. If no daemon accepted it, a starting session is answered from the store, and so is a prompt if
 /// the setting asks for it; and a daemon is started for later events.
-pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>) {
+pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>, form: HookForm) {
     let started = Instant::now();
-    let hooked = HookArgs { event, agent, db, to_spool };
+    let hooked = HookArgs { event, agent, db, form, to_spool };
     let name = event;
     let HookOutcome::Spooled { event, locations } = hook::run(&hooked) else { return };
     if let Err(error) = runtime::check_database(&locations) {
         // The event stays in the spool until there is a database or one can be created.
         return hook::log(&locations, name, &format!("not recorded: {}", error.message));
     }
-    if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
+    if form == HookForm::Seed {
+        let degraded = hook::degraded(name).unwrap_or_default();
+        let _ = io::stdout().write_all(degraded.as_bytes());
+    } else if matches!(event.what, Happening::SessionStarted(_) | Happening::Prompted(_)) {
         // On any failure here the event is safe in the spool, and the agent must not be disturbed.
         if let Some((answer, receipt)) = answer_in_time(*event, locations.clone(), started) {
             if let Some(receipt) = receipt {

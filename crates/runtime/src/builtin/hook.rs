@@ -6,7 +6,7 @@ use std::time::Instant;
 use agents::{Json, Members};
 use contract::op::read_params;
 use contract::{Access, BriefingForm, Cx, Example, Op, OpInfo, Tier};
-use model::hook::HookEvent;
+use model::hook::{HookEvent, HookForm};
 use model::{CallId, OpError, time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use store::Tx;
 
 use super::BuiltinState;
 use crate::runtime::RuntimeInner;
-use crate::tell;
+use crate::{seed, tell};
 
 pub(crate) const NAME: &str = "hook";
 
@@ -44,6 +44,9 @@ pub struct HookParams<P = serde_json::Map<String, Value>> {
     /// The format of a briefing; `nmem` is that of its specification.
     #[serde(default)]
     form: BriefingForm,
+    /// The format of the answer; `seed` is an object with a `type`.
+    #[serde(default)]
+    format: HookForm,
 }
 
 /// Parses the body of a hook event. A large one is shortened first, so that the parsed tree stays small.
@@ -110,6 +113,7 @@ pub(crate) struct Incoming {
     /// When the agent stops waiting; `None` if it waits without limit.
     until: Option<Instant>,
     form: BriefingForm,
+    format: HookForm,
 }
 
 impl Incoming {
@@ -134,9 +138,10 @@ impl Incoming {
         tier: Tier,
         now: i64,
     ) -> Result<Incoming, OpError> {
-        let HookParams { event, payload, agent, id, at, form } = params;
+        let HookParams { event, payload, agent, id, at, form, format } = params;
         let payload = Value::Object(payload);
-        let params = HookParams { event, payload: Json::from(&payload), agent, id, at, form };
+        let payload = Json::from(&payload);
+        let params = HookParams { event, payload, agent, id, at, form, format };
         Incoming::of(params, call, tier, now)
     }
 
@@ -156,7 +161,8 @@ impl Incoming {
         event.check()?;
         // Only a hook gives up on a late answer; other callers wait for it.
         let until = (tier == Tier::Hook).then(|| started + tell::patience(&event));
-        Ok(Incoming { event: Arc::new(event), until, form: params.form })
+        let (form, format) = (params.form, params.format);
+        Ok(Incoming { event: Arc::new(event), until, form, format })
     }
 
     pub(crate) fn event(&self) -> Arc<HookEvent> {
@@ -182,8 +188,18 @@ impl Incoming {
 
     /// The output, after the event is committed.
     pub(crate) fn output(&self, inner: &RuntimeInner, recorded: bool) -> HookOutput {
-        let context = if recorded { inner.tell(&self.event, self.until, self.form) } else { None };
-        let answer = context.as_ref().and_then(|text| agents::answer(&self.event, text));
-        HookOutput { recorded, answer, context }
+        let reply = recorded.then(|| inner.tell(&self.event, self.until, self.form)).flatten();
+        let answer = match self.format {
+            HookForm::Host => {
+                reply.as_ref().and_then(|reply| agents::answer(&self.event, &reply.text))
+            }
+            HookForm::Seed if recorded => {
+                let text = reply.as_ref().map(|reply| reply.text.as_str());
+                let entries = reply.as_ref().map(|reply| reply.entries.as_slice());
+                seed::answer(&self.event, text, entries.unwrap_or_default())
+            }
+            HookForm::Seed => None,
+        };
+        HookOutput { recorded, answer, context: reply.map(|reply| reply.text) }
     }
 }
