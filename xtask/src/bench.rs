@@ -9,6 +9,7 @@ mod dispatch;
 mod figures;
 mod hook;
 mod http_rate;
+mod learning;
 mod live;
 mod observations;
 mod resident;
@@ -29,6 +30,8 @@ pub(crate) struct BenchOptions {
     pub(crate) gate_only: bool,
     /// Only the rows about sessions and activity.
     pub(crate) sessions_only: bool,
+    /// Only the rows about learning.
+    pub(crate) learning_only: bool,
     pub(crate) quick: bool,
     /// Also over a million observations, which take minutes to make up.
     pub(crate) large: bool,
@@ -40,6 +43,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
     let mut wanted = BenchOptions {
         gate_only: false,
         sessions_only: false,
+        learning_only: false,
         quick: false,
         large: false,
         before: None,
@@ -49,6 +53,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
         match flag.as_str() {
             "--gate" => wanted.gate_only = true,
             "--sessions" => wanted.sessions_only = true,
+            "--learning" => wanted.learning_only = true,
             "--quick" => wanted.quick = true,
             "--large" => wanted.large = true,
             "--before" => {
@@ -56,7 +61,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
                 wanted.before = Some(PathBuf::from(file));
             }
             _ => bail!(
-                "'bench' has no flag '{flag}'; it has --gate, --sessions, --quick, --large and --before FILE"
+                "'bench' has no flag '{flag}'; it has --gate, --sessions, --learning, --quick, --large and --before FILE"
             ),
         }
     }
@@ -71,6 +76,7 @@ fn run(project: &Project, wanted: &BenchOptions) -> Result<()> {
         None if wanted.sessions_only => {
             of_sessions(project, &Programs::build(project)?, amount, wanted.large)?
         }
+        None if wanted.learning_only => of_learning(project, &Programs::build(project)?, amount)?,
         None => all(project, amount, wanted.large)?,
     };
     print!("{}", shown(&rows));
@@ -112,6 +118,13 @@ fn of_sessions(
     Ok(rows)
 }
 
+/// Clusters of experiences, and calls and hooks over a store with experiences and memories.
+fn of_learning(project: &Project, programs: &Programs, amount: &Amount) -> Result<Vec<Row>> {
+    let mut rows = vec![clusters::row(&programs.bench)?];
+    rows.extend(learning::rows(project, programs, amount)?);
+    Ok(rows)
+}
+
 fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     let programs = Programs::build(project)?;
     let binary = &programs.rekindle;
@@ -127,7 +140,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.extend(observations::rows(project, &programs, amount, large)?);
     rows.extend(search::rows(project, &programs, amount, large)?);
     rows.extend(of_sessions(project, &programs, amount, large)?);
-    rows.push(clusters::row(&programs.bench)?);
+    rows.extend(of_learning(project, &programs, amount)?);
     rows.push(before::reading_hits(project, binary)?);
     rows.extend(connected::rows(project, &programs, amount)?);
     Ok(rows)

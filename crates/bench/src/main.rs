@@ -28,6 +28,7 @@ usage: rekindle-bench WHAT COUNT
   make COUNT       make up a store of about so many observations in an empty home
   read CALLS       reads over such a store, beside bare SQL
   search CALLS     searches over such a store, beside the bare index and a bare scan of the vectors
+  learning CALLS   learning over such a store, beside searches, hints, and hooks without learning
   ingest EVENTS    events from several connections to the daemon of this home
   insert ROWS      as many bare INSERTs";
 
@@ -63,6 +64,7 @@ fn run(what: &str, count: usize) -> Option<Result<Value, OpError>> {
         "make" => observations::make::make(count),
         "read" => observations::read::read(count),
         "search" => observations::search::search(count),
+        "learning" => observations::learning::learning(count),
         "ingest" => observations::ingest::ingest(count),
         "insert" => observations::ingest::insert(count),
         _ => return None,

@@ -2,6 +2,7 @@
 
 mod corpus;
 pub(crate) mod ingest;
+pub(crate) mod learning;
 pub(crate) mod make;
 pub(crate) mod read;
 pub(crate) mod search;

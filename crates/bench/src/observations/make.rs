@@ -69,7 +69,7 @@ pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
     Ok(figures)
 }
 
-fn event(happened: &Happened) -> Result<HookEvent, OpError> {
+pub(super) fn event(happened: &Happened) -> Result<HookEvent, OpError> {
     agents::extract(None, None, &(&happened.payload).into(), client::mint(), happened.at)
 }
 
@@ -85,13 +85,17 @@ pub(super) fn keeping_everything(table: &contract::Table) -> Result<Config, OpEr
 }
 
 fn open(locations: &Locations) -> Result<Store, OpError> {
-    let path = locations.database.clone();
+    let path = &locations.database;
     if path.exists() {
-        let message = format!("{} is there already", shown(&path));
+        let message = format!("{} is there already", shown(path));
         return Err(OpError::invalid("database", message).hint("Give an empty REKINDLE_HOME."));
     }
-    let options = Options {
-        path,
+    Ok(Store::open(options(locations), Box::new(|_, _| Ok(())), Box::new(|_| ()))?)
+}
+
+pub(super) fn options(locations: &Locations) -> Options {
+    Options {
+        path: locations.database.clone(),
         one_shot: false,
         backups: locations.backups(),
         records: Vec::new(),
@@ -101,8 +105,7 @@ fn open(locations: &Locations) -> Result<Store, OpError> {
         meaning: true,
         more: Vec::new(),
         clock: client::clock::now_ms,
-    };
-    Ok(Store::open(options, Box::new(|_, _| Ok(())), Box::new(|_| ()))?)
+    }
 }
 
 fn shown(path: &Path) -> std::path::Display<'_> {

@@ -16,7 +16,7 @@ use super::corpus::{self, MadeCorpus};
 use super::make::{SEED, keeping_everything};
 
 /// The caller's directory: one of the projects.
-const CWD: &str = "/srv/bench/shop";
+pub(super) const CWD: &str = "/srv/bench/shop";
 /// Consecutive calls of one kind; the kinds take turns, so that other load affects all of them equally.
 const CALLS_PER_ROUND: usize = 10;
 /// Ids that one call requests.
