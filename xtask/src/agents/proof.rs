@@ -49,8 +49,6 @@ impl Proof<'_> {
     /// The steps in order; a step that depends on a failed one is skipped.
     pub(crate) fn run(&self, log: &mut StepLog) -> Result<()> {
         (self.agent.files)(&self.stage, &self.endpoint.url())?;
-        // The tools for hypotheses are not in every default toolset. The setting is the user's own and stays.
-        self.stage.rekindle(&["config", "set", "mcp.tools", "core,learning"])?;
         let before = self.stage.snapshot()?;
         let mut step = |what: &str, action: &dyn Fn() -> Result<String>| {
             log.step(&format!("{}, {what}", self.agent.name), || action().map(StepOutcome::Ok))
