@@ -162,6 +162,7 @@ pub(crate) fn shapes(db: &Connection, registry: &Registry) -> rusqlite::Result<V
             let (required, key): (bool, bool) = (row.get(2)?, row.get(3)?);
             let kind = match kind.as_str() {
                 "INTEGER" => Type::Integer,
+                "REAL" => Type::Real,
                 "BLOB" => Type::Blob,
                 _ => Type::Text,
             };
@@ -169,6 +170,7 @@ pub(crate) fn shapes(db: &Connection, registry: &Registry) -> rusqlite::Result<V
             let stand_in = match kind {
                 _ if info.role != TableRole::Referred => None,
                 Type::Integer => Some(Value::Integer(0)),
+                Type::Real => Some(Value::Real(0.0)),
                 _ => Some(Value::Text(word.map_or("", |word| word.fallback).to_owned())),
             };
             Ok(Column {

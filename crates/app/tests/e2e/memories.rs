@@ -395,3 +395,12 @@ fn the_command_line_adds_finds_lists_and_deletes_in_readable_form() {
     let json: Value = serde_json::from_str(&run(&["memory", "list", "--json"])).unwrap();
     assert_eq!(json["total"], 1);
 }
+
+/// @one_damaged_row_costs_one_row
+#[test]
+fn doctor_finds_no_damage_in_a_stored_memory() {
+    let home = home();
+    home.run(&["memory", "add", "We use tabs", "--importance", "0.7"]).ok();
+    let found = home.run(&["doctor"]).stdout;
+    assert!(found.contains("✔ database: ") && !found.contains("damaged"), "{found}");
+}

@@ -240,6 +240,8 @@ fn search_a_purge_a_scrub_and_a_merge_of_projects_reach_values() {
     let desk = Desk::new();
     let name = value(&desk, "Read the zebra plan before the index", 0);
     let id = desk.read(|rx| values::by_name(rx, &name)).unwrap().id;
+    let (damage, _) = desk.read(|rx| rx.sql(|db| damaged::look(db, rx.registry())));
+    assert_eq!(damage, damaged::DamagedRows::default());
     assert_eq!(found(&desk, "zebra plan"), [id]);
     assert_eq!(desk.read(|rx| literal::matches(rx, "zebra")).records, [id]);
     let texts = desk.read(|rx| scrub::after(rx, 0, 9)).remove(0);
