@@ -593,6 +593,27 @@ fn uninstall_names_the_records_and_the_daemon_that_remain() {
     assert!(!said.contains("remain") && !said.contains("still runs"), "{said}");
 }
 
+/// @what_remains
+#[test]
+fn uninstall_that_removes_the_program_names_no_command_of_it() {
+    let home = Home::new(env!("CARGO_BIN_EXE_rekindle"));
+    std::fs::create_dir_all(home.path(".claude")).unwrap();
+    home.run(&["install", "claude-code"]).ok();
+    home.run(&["config", "set", "log.level", "debug"]).ok();
+    let copy = home.path(".local/bin/rekindle");
+    let daemon = home.daemon();
+    let usual = home.command(["uninstall"]);
+    let mut command = std::process::Command::new(&copy);
+    command.arg("uninstall").env_clear();
+    command.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let said = testkit::home::finish(command, b"").ok();
+    assert!(!copy.exists() && !said.contains("`rekindle "), "{said}");
+    let pid = daemon.pid();
+    assert!(said.contains(&format!("(pid {pid}); `kill {pid}` ends it.")), "{said}");
+    assert!(said.contains("Your records remain: ") && said.contains("by hand."), "{said}");
+    assert!(said.contains("Your settings remain: "), "{said}");
+}
+
 /// @hooks_by_hand
 #[test]
 fn the_hooks_of_the_guide_are_those_that_install_writes() {

@@ -3,6 +3,7 @@
 pub(super) mod data;
 
 use std::fs;
+use std::path::PathBuf;
 
 use agents::wiring::{WIRINGS, Wiring};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -95,6 +96,7 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         .collect();
     let replaced: Vec<_> = undone.replaced.iter().map(|path| path.to_string_lossy()).collect();
     let programs: Vec<_> = undone.removed.iter().map(|path| path.to_string_lossy()).collect();
+    let removes_data = data.is_some();
     let removed = data.map(|data| data.remove(&world.locations));
     drop(lock);
     for folder in undone.folders.iter().rev() {
@@ -113,16 +115,27 @@ fn uninstall(world: &mut World, matches: &ArgMatches) -> Result<Option<Value>, O
         "kept": kept,
         "replaced": replaced,
         "data": removed,
-        "remaining": remaining(world),
+        "remaining": remaining(world, &undone.removed, removes_data),
     })))
 }
 
-/// Our files and processes that are still there: the records, and the daemon.
-fn remaining(world: &World) -> Value {
+/// Our files and processes that are still there: the records, the settings and the daemon. `program` is the command that
+/// still starts the program; none if its file was just removed.
+fn remaining(world: &World, removed: &[PathBuf], lists_settings: bool) -> Value {
     let data = Data::find(&world.locations);
     let records = data.has_records().then(|| data.summary());
     let daemon = server::lock::holder(&world.locations).and_then(|holder| holder.pid);
-    json!({ "data": records, "daemon": daemon })
+    let settings =
+        Some(&world.locations.config_file).filter(|file| !lists_settings && file.exists());
+    let program = match removed {
+        [] => Some("rekindle".to_owned()),
+        _ => std::env::current_exe()
+            .ok()
+            .filter(|exe| exe.exists())
+            .map(|exe| connect::quoted(&exe.to_string_lossy())),
+    };
+    let settings = settings.map(|file| file.to_string_lossy());
+    json!({ "data": records, "daemon": daemon, "settings": settings, "program": program })
 }
 
 /// Whether the data may be deleted, after showing its size.
@@ -201,12 +214,21 @@ fn pretty(result: &Value) -> String {
         lines.push(format!("kept      {} (it is not our program any more)", text(path)));
     }
     lines.extend(data::pretty(&result["data"], is_preview));
-    if let Some(pid) = result["remaining"]["daemon"].as_u64() {
-        lines.push(format!("The daemon still runs (pid {pid}); `rekindle stop` ends it."));
+    let remaining = &result["remaining"];
+    let program = remaining["program"].as_str();
+    if let Some(pid) = remaining["daemon"].as_u64() {
+        let how = program.map_or(format!("kill {pid}"), |program| format!("{program} stop"));
+        lines.push(format!("The daemon still runs (pid {pid}); `{how}` ends it."));
     }
-    if let Some(records) = result["remaining"]["data"].as_str() {
-        let how = "`rekindle uninstall --data` deletes them";
+    if let Some(records) = remaining["data"].as_str() {
+        let how = match program {
+            Some(program) => format!("`{program} uninstall --data` deletes them"),
+            None => "the program is removed, so delete them there by hand".to_owned(),
+        };
         lines.push(format!("Your records remain: {records}; {how}."));
+    }
+    if let Some(file) = remaining["settings"].as_str() {
+        lines.push(format!("Your settings remain: {file}"));
     }
     lines.join("\n")
 }
