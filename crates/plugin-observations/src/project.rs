@@ -7,6 +7,7 @@ use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::project::{Project, ProjectOverview};
 use model::{Code, OpError, limits};
+use place::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Rx, projects};
@@ -97,6 +98,10 @@ pub(crate) struct ListProjectsParams {}
 pub(crate) struct ListProjectsOutput {
     /// The one with the last event comes first.
     projects: Vec<ListedProject>,
+    /// The `path` of the caller's project; omitted if its directory belongs to none of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    here: Option<String>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
@@ -120,8 +125,14 @@ impl Op for ListProjects {
     type Output = ListProjectsOutput;
 
     fn run(&self, cx: &Cx<'_>, _: ListProjectsParams) -> Result<ListProjectsOutput, OpError> {
-        let found = cx.store.read(projects::list)?;
+        let question = cx.caller.projects(Wanted::Here);
+        let (found, here) = cx.store.read(|rx| {
+            let here = question.scope(rx)?.ids().and_then(|ids| ids.first().copied());
+            Ok((projects::list(rx)?, here))
+        })?;
+        let here = found.iter().find(|found| Some(found.project.id) == here);
         Ok(ListProjectsOutput {
+            here: here.map(|found| place::path(&found.project.key)),
             projects: found.into_iter().map(ListedProject::new).collect(),
             answered_at: cx.now.div_euclid(1000),
         })
@@ -348,7 +359,7 @@ const MERGED: &[(&str, &str)] =
 
 impl Pretty for ListProjects {
     fn pretty(_: &ListProjectsParams, output: &ListProjectsOutput, width: usize) -> String {
-        let ListProjectsOutput { projects, answered_at } = output;
+        let ListProjectsOutput { projects, answered_at, .. } = output;
         if projects.is_empty() {
             return "No project is known yet.".to_owned();
         }

@@ -1,6 +1,7 @@
 //! The doctor: connected agents, missing events, permissions, and the repairs of `--fix`.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -284,9 +285,8 @@ fn an_agent_that_is_not_connected_is_changed_neither_with_nor_without_fix() {
     let before = super::install::tree(&home);
     home.run(&["doctor"]);
     home.run(&["doctor", "--fix"]);
-    let ours = |path: &std::path::Path| {
-        path.starts_with(home.path("data")) || path.starts_with(home.path("run"))
-    };
+    let ours =
+        |path: &Path| path.starts_with(home.path("data")) || path.starts_with(home.path("run"));
     let mut after = super::install::tree(&home);
     after.retain(|path, _| !ours(path));
     assert_eq!(after, before);
@@ -420,28 +420,70 @@ fn the_version_is_available_as_json() {
     assert!(build.starts_with(version["version"].as_str().unwrap()), "{version}");
 }
 
+/// A repository without a remote.
+fn repository(home: &Home, name: &str) -> PathBuf {
+    let root = home.path(name);
+    for part in ["objects", "refs"] {
+        std::fs::create_dir_all(root.join(".git").join(part)).unwrap();
+    }
+    std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    root
+}
+
+fn doctor_in(home: &Home, root: &Path) -> String {
+    let mut command = home.command(["doctor"]);
+    command.current_dir(root);
+    testkit::home::finish(command, b"").stdout
+}
+
+/// @moved_project
+#[test]
+fn a_lost_project_is_offered_to_no_repository_but_one_with_its_name_or_its_files() {
+    let home = home();
+    let edit = |root: &Path, name: &str| {
+        std::fs::write(root.join(name), "text").unwrap();
+        let event = json!({
+            "session_id": "s-1", "cwd": root, "tool_name": "Write",
+            "tool_input": { "file_path": root.join(name), "content": "text" },
+            "tool_response": { "success": true },
+        });
+        home.hook("PostToolUse", &event);
+    };
+    for project in ["site", "other"] {
+        let root = repository(&home, project);
+        for file in ["index", "style"] {
+            edit(&root, &format!("{project}-{file}.css"));
+        }
+    }
+    home.run(&["stats"]).ok();
+    // Recognised by the directory itself.
+    let moved = home.path("website");
+    std::fs::rename(home.path("site"), &moved).unwrap();
+    assert!(!doctor_in(&home, &moved).contains("moved project"));
+    // Two projects without a directory; the copy has another name.
+    let copy = repository(&home, "backup/copy");
+    for file in ["site-index.css", "site-style.css"] {
+        std::fs::copy(moved.join(file), copy.join(file)).unwrap();
+    }
+    std::fs::remove_dir_all(&moved).unwrap();
+    std::fs::remove_dir_all(home.path("other")).unwrap();
+    let unrelated = repository(&home, "unrelated");
+    assert!(!doctor_in(&home, &unrelated).contains("moved project"));
+    let said = doctor_in(&home, &copy);
+    assert!(said.contains("/site, the directory of a project, is gone"), "{said}");
+}
+
 /// @moved_project
 #[test]
 fn a_project_whose_directory_is_gone_is_offered_to_the_repository_of_its_name() {
     let home = home();
-    let repository = |name: &str| {
-        let root = home.path(name);
-        for part in ["objects", "refs"] {
-            std::fs::create_dir_all(root.join(".git").join(part)).unwrap();
-        }
-        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-        root
-    };
-    let record = |root: &std::path::Path, session: &str| {
+    let repository = |name: &str| repository(&home, name);
+    let record = |root: &Path, session: &str| {
         let event = json!({ "session_id": session, "cwd": root, "prompt": "zebra crossing" });
         home.hook("UserPromptSubmit", &event);
         home.run(&["stats"]).ok();
     };
-    let doctor = |root: &std::path::Path| {
-        let mut command = home.command(["doctor"]);
-        command.current_dir(root);
-        testkit::home::finish(command, b"").stdout
-    };
+    let doctor = |root: &Path| doctor_in(&home, root);
     let old = repository("disk/shop");
     record(&old, "s-1");
     assert!(!doctor(&old).contains("moved project"));

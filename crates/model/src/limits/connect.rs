@@ -16,6 +16,8 @@ pub const HOOK_EVENTS_LOOKED_AT: usize = 50_000;
 pub const PROGRAM_ANSWER: Duration = Duration::from_secs(3);
 /// Projects with several roots that `doctor` lists.
 pub const DOCTOR_PROJECTS_SHOWN: usize = 20;
+/// Projects without a directory that `doctor` compares with the current repository, those with the latest events first.
+pub const DOCTOR_LOST_PROJECTS: usize = 20;
 /// Newest records that `doctor` checks with the secret guard.
 pub const SECRETS_SAMPLE: usize = 1_000;
 /// Free disk space, in bytes, below which `doctor` warns.

@@ -1,23 +1,30 @@
 //! A project whose directory is gone may be the current repository.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::Value;
+use model::{Reply, limits};
+use serde_json::{Value, json};
 
 use super::check;
 
 /// Offers to join the directory of this process to a project that lost its own. A directory that was moved on its file
 /// system is recognised without this; a copy from another disk, or a restored backup, is not.
-pub(super) fn check_here(listed: &Value, here: &git::Facts) -> Option<Value> {
+///
+/// A lost project is offered if its directory had this name, or if most of the files that it has records of are here.
+pub(super) fn check_here(
+    ask: &dyn Fn(&str, Value) -> Reply,
+    listed: &Value,
+    here: &git::Facts,
+) -> Option<Value> {
     if here.remote.is_some() {
         return None;
     }
     let root = here.main_root.to_str()?;
     let projects = listed["projects"].as_array()?;
-    let is_here = |project: &&Value| roots(project).any(|known| known == root);
-    let own = projects.iter().find(is_here);
-    // A project that has this directory besides others is joined already.
-    if own.is_some_and(|own| roots(own).count() > 1) {
+    let own = projects.iter().find(|project| project["path"] == listed["here"]);
+    // A project that has this directory besides others is joined already, and one with another directory was recognised.
+    if own.is_some_and(|own| roots(own).any(|known| known != root)) {
         return None;
     }
     let lost = |project: &&Value| {
@@ -25,12 +32,18 @@ pub(super) fn check_here(listed: &Value, here: &git::Facts) -> Option<Value> {
         let has_remote = aliases(project).any(|alias| !alias.starts_with('/'));
         roots.peek().is_some() && !has_remote && roots.all(|root| !Path::new(root).exists())
     };
-    let lost: Vec<&Value> = projects.iter().filter(lost).collect();
-    let named = |project: &&&Value| {
+    let has_name = |project: &Value| {
         roots(project).any(|old| Path::new(old).file_name() == here.main_root.file_name())
     };
-    // A directory of the same name is the likely one; a single lost project is possible.
-    let meant = lost.iter().find(named).or(if lost.len() == 1 { lost.first() } else { None })?;
+    // The projects with the latest events are first.
+    let lost = projects.iter().filter(lost).take(limits::DOCTOR_LOST_PROJECTS);
+    let likely = lost.filter_map(|project| {
+        let evidence = (has_files(ask, project, &here.main_root), has_name(project));
+        (evidence != (false, false)).then_some((evidence, project))
+    });
+    // Of equal ones the first: `max_by_key` alone returns the last.
+    let likely: Vec<_> = likely.collect();
+    let (_, meant) = likely.into_iter().rev().max_by_key(|(evidence, _)| *evidence)?;
     let old = roots(meant).next()?;
     let detail = format!(
         "{old}, the directory of a project, is gone; {root} may be its new place, but does not have its records"
@@ -42,6 +55,18 @@ pub(super) fn check_here(listed: &Value, here: &git::Facts) -> Option<Value> {
     };
     let hint = format!("If this is the same project, run `{line}`.");
     Some(check("moved project", "warn", &detail, &hint))
+}
+
+/// Whether the lost project has records of at least two files, and most of them are in this directory.
+fn has_files(ask: &dyn Fn(&str, Value) -> Reply, project: &Value, root: &Path) -> bool {
+    let params = json!({ "project": project["path"], "limit": limits::RECENT_MAX });
+    let Ok(recent) = ask("recent_context", params) else { return false };
+    let paths = recent["results"].as_array().into_iter().flatten();
+    let paths = paths.filter_map(|record| record["file_path"].as_str());
+    let inside = |path| roots(project).find_map(|old| Path::new(path).strip_prefix(old).ok());
+    let files: BTreeSet<&Path> = paths.filter_map(inside).collect();
+    let found = files.iter().filter(|file| root.join(file).exists()).count();
+    files.len() >= 2 && found * 2 > files.len()
 }
 
 fn aliases(project: &Value) -> impl Iterator<Item = &str> {

@@ -108,7 +108,7 @@ fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> StoreAns
     if let Ok(listed) = ask("list_projects", json!({})) {
         checks.extend(roots(&listed));
         let here = std::env::current_dir().ok().and_then(|cwd| git::Facts::at(&cwd));
-        checks.extend(here.and_then(|here| moved::check_here(&listed, &here)));
+        checks.extend(here.and_then(|here| moved::check_here(ask, &listed, &here)));
     }
     StoreAnswers {
         answered: true,
