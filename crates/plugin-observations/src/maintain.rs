@@ -151,7 +151,7 @@ impl Pretty for Maintain {
             let kinds: Vec<String> =
                 swept.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
             lines.push(match swept.values().sum::<u64>() {
-                0 => "✔ nothing is too old".to_owned(),
+                0 => "✔ no record has expired".to_owned(),
                 total => {
                     format!(
                         "✔ removed {}: {}",

@@ -296,7 +296,7 @@ fn the_store_is_counted_maintained_and_scrubbed() {
     let scrubbed = home.run(&["scrub", "--dry-run"]).ok();
     assert_eq!(scrubbed, "no secrets found\n");
     let care = home.run(&["maintain", "--sweep", "--rebuild-index"]).ok();
-    assert_eq!(care, "✔ nothing is too old\n✔ index rebuilt, file compacted\n");
+    assert_eq!(care, "✔ no record has expired\n✔ index rebuilt, file compacted\n");
     let stats = home.run(&["stats"]).ok();
     assert!(stats.contains("observations: 2\n") && stats.contains("last sweep:"), "{stats}");
     let projects = home.run(&["project", "list"]).ok();

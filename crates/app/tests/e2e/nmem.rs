@@ -263,7 +263,7 @@ fn nmem_prints_messages_to_stderr_and_data_to_stdout() {
     let purged = talk("nmem purge --session s-api --confirm");
     assert!(purged.contains("purged 1 observation,"), "{purged}");
     assert_eq!(talk("nmem purge --search numbat"), "nmem: nothing to purge\n");
-    assert!(talk("nmem maintain --sweep").contains("nothing is too old"));
+    assert!(talk("nmem maintain --sweep").contains("no record has expired"));
     let marked = shell.sh("nmem mark use the other numbat");
     assert_eq!((marked.code, marked.stderr.as_str()), (0, ""));
     let found = shell.json("nmem search numbat --type marker --full");

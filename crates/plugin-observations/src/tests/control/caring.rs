@@ -69,7 +69,7 @@ fn maintenance_deletes_expired_records_except_pinned_ones() {
         (&json!(2), &json!(true))
     );
     let text = world.shown("maintain", json!({ "sweep": true }));
-    assert_eq!(text, "✔ nothing is too old\n✔ index optimised, file compacted");
+    assert_eq!(text, "✔ no record has expired\n✔ index optimised, file compacted");
     assert_eq!(code(world.call("maintain", json!({ "vacuum": true }))), Code::Invalid);
 }
 
