@@ -26,6 +26,8 @@ pub struct Output {
     terminal: bool,
     /// Columns of the terminal; no limit elsewhere.
     width: usize,
+    /// Columns of stderr.
+    note_width: usize,
     /// Lines of the terminal if longer text is shown in a pager.
     page: Option<usize>,
     /// Whether stdout can still be written to.
@@ -52,11 +54,13 @@ impl Output {
     pub fn standard(name: &'static Name) -> Output {
         let (out, err) = (io::stdout(), io::stderr());
         let screen = out.is_terminal().then(client::platform::screen);
+        let note_screen = err.is_terminal().then(client::platform::screen);
         Output {
             json: false,
             name,
             terminal: out.is_terminal(),
             width: screen.map_or(usize::MAX, |screen| screen.columns),
+            note_width: note_screen.map_or(usize::MAX, |screen| screen.columns),
             page: screen.map(|screen| screen.lines),
             stdout: StdoutState::Open,
             out: OutputStream {
@@ -89,6 +93,7 @@ impl Output {
             err: OutputStream { to: err, coloured: terminal },
             terminal,
             width: usize::MAX,
+            note_width: usize::MAX,
             page: None,
             stdout: StdoutState::Open,
         }
@@ -214,7 +219,7 @@ impl Output {
     /// Prints text without command names on stderr, each line with the program name's prefix.
     pub(crate) fn remark(&mut self, text: &str) {
         let text = text::printable(text);
-        for line in text.trim_end().lines() {
+        for line in text::table::fitted(text.trim_end(), self.note_width).lines() {
             self.say(&format!("{}{line}\n", self.name.prefix));
         }
     }
@@ -251,14 +256,17 @@ impl Output {
             true => (AnsiColor::Red.on_default().bold(), Style::new().bold()),
             false => (Style::new(), Style::new()),
         };
-        let message = text::one_line(&self.name.said(&error.message), usize::MAX);
-        let prefix = self.name.prefix;
-        let mut lines = format!("{prefix}{red}error:{red:#} {message}\n");
-        if let Some(hint) = &error.hint {
-            let hint = text::one_line(&self.name.said(hint), usize::MAX);
-            lines.push_str(&format!("{prefix}{bold}hint:{bold:#} {hint}\n"));
-        }
-        self.say(&lines);
+        let message = self.labelled("error:", red, &error.message);
+        let hint = error.hint.as_ref().map(|hint| self.labelled("hint:", bold, hint));
+        self.say(&(message + &hint.unwrap_or_default()));
+    }
+
+    /// One line of text behind a label, wrapped on a terminal.
+    fn labelled(&self, label: &str, style: Style, text: &str) -> String {
+        let text = text::one_line(&self.name.said(text), usize::MAX);
+        let line = format!("{}{label} {text}", self.name.prefix);
+        let line = text::table::fitted(&line, self.note_width);
+        line.replacen(label, &format!("{style}{label}{style:#}"), 1) + "\n"
     }
 
     /// Whether nothing more can be printed, because the reader closed the pipe or a write failed.

@@ -41,7 +41,9 @@ pub(crate) fn report(
 /// The innermost command that a line names, and its words.
 pub(crate) fn deepest<'c>(root: &'c Command, argv: &[OsString]) -> (String, &'c Command) {
     let (mut words, mut command) = (root.get_name().to_owned(), root);
-    for word in argv.iter().skip(1).take_while(|word| *word != "--") {
+    let line = argv.iter().skip(1).take_while(|word| *word != "--");
+    // `help` is followed by the command that it is about.
+    for word in line.filter(|word| *word != "help") {
         if let Some(below) = command.find_subcommand(word) {
             words = format!("{words} {}", below.get_name());
             command = below;
@@ -109,52 +111,134 @@ fn hint(
     table: &Table,
     name: &Name,
 ) -> String {
-    let suggested = suggested(said, command);
-    let meant = match said.text(ContextKind::InvalidSubcommand) {
-        word if table.find(&word).is_some() => command_of(table, &word, name),
-        _ if suggested.is_some() => suggested,
-        _ if said.0.get(ContextKind::Suggested).is_some() => {
-            Some("Put a value that starts with '-' after '--'.".to_owned())
+    let is_root = words == name.word;
+    let unknown = said.unknown_command();
+    let meant = match &unknown {
+        Some(word) if is_root && table.find(word).is_some() => command_of(table, word, name),
+        Some(word) => {
+            suggested_command(word, command).or_else(|| elsewhere(word, words, command, is_root))
         }
-        _ => None,
+        None => suggested(said, command),
     };
-    let below: Vec<&str> = command
-        .get_subcommands()
-        .filter(|below| below.get_name() != "help" && !below.is_hide_set())
-        .map(Command::get_name)
-        .collect();
+    let below: Vec<&str> = shown(command).map(Command::get_name).collect();
+    // A command with subcommands of its own has several lines of usage.
     let usage = said.text(ContextKind::Usage);
+    let usage = usage.lines().next().unwrap_or_default();
     let usage = usage.split_whitespace().collect::<Vec<_>>().join(" ");
-    match (below.is_empty(), meant) {
-        (false, Some(meant)) => meant,
-        (false, None) if words == name.word => format!("`{words} --help` lists the commands."),
-        (false, None) => format!("The commands of `{words}` are {}.", below.join(", ")),
-        (true, None) if usage.is_empty() => format!("See `{words} --help`."),
-        (true, None) => usage,
-        (true, Some(meant)) => format!("{meant} {usage}").trim_end().to_owned(),
+    match (unknown.is_some(), meant) {
+        (true, Some(meant)) => meant,
+        (true, None) if is_root => format!("`{words} --help` lists the commands."),
+        (true, None) if !below.is_empty() => {
+            format!("The commands of `{words}` are {}.", below.join(", "))
+        }
+        (_, Some(meant)) => format!("{meant} {usage}").trim_end().to_owned(),
+        (_, None) => match said.0.kind() {
+            ErrorKind::UnknownArgument if said.text(ContextKind::InvalidArg).starts_with("--") => {
+                format!("`{words} --help` lists the options.")
+            }
+            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                match is_root {
+                    true => format!("`{words} --help` lists the commands."),
+                    false => format!("The commands of `{words}` are {}.", below.join(", ")),
+                }
+            }
+            _ if usage.is_empty() => format!("See `{words} --help`."),
+            ErrorKind::MissingRequiredArgument if name.is_full() => match example(command, name) {
+                Some(line) => format!("{usage}, for example `{line}`"),
+                None => usage,
+            },
+            _ => usage,
+        },
     }
 }
 
-/// The names that the line probably means, best first.
-fn suggested(said: &ClapContext<'_>, command: &Command) -> Option<String> {
-    let shown = |below: &&Command| !below.is_hide_set();
-    match said.0.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let below = command.get_subcommands().filter(shown);
-            let names = below.flat_map(|below| {
-                std::iter::once(below.get_name()).chain(below.get_visible_aliases())
-            });
-            suggest::did_you_mean(&said.text(ContextKind::InvalidSubcommand), names)
+/// The subcommands that help shows.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set())
+}
+
+/// The first example in the help of a command.
+fn example(command: &Command, name: &Name) -> Option<String> {
+    let help = command.get_after_help()?.to_string();
+    let line = help.lines().map(str::trim).find(|line| line.split(' ').next() == Some(name.word));
+    line.map(str::to_owned)
+}
+
+/// Words that users type for each other. A typed word suggests a command or a flag of its row.
+const SYNONYMS: &[&[&str]] = &[
+    &["search", "find", "query"],
+    &["list", "ls"],
+    &["delete", "remove", "rm", "purge", "forget", "erase", "clear"],
+    &["show", "get", "view"],
+    &["add", "set", "store", "put", "create", "new"],
+    &["up", "start"],
+    &["maintain", "tidy", "clean", "vacuum"],
+    &["after", "since", "from"],
+    &["before", "until"],
+    &["type", "kind"],
+    &["limit", "last", "count"],
+];
+
+/// The known word that means what was typed.
+fn synonym<'n>(typed: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let row = SYNONYMS.iter().find(|row| row.contains(&typed))?;
+    let known: Vec<&str> = known.collect();
+    row.iter().find_map(|word| known.iter().find(|known| *known == word).copied())
+}
+
+/// The subcommands that an unknown word probably means, best first.
+fn suggested_command(typed: &str, command: &Command) -> Option<String> {
+    let names = || {
+        shown(command)
+            .flat_map(|below| std::iter::once(below.get_name()).chain(below.get_visible_aliases()))
+    };
+    match synonym(typed, names()) {
+        Some(word) => suggest::offer(&[word]),
+        None => suggest::did_you_mean(typed, names()),
+    }
+}
+
+/// Where else an unknown command is: in a group, as a flag, or the group's own command.
+fn elsewhere(typed: &str, words: &str, command: &Command, is_root: bool) -> Option<String> {
+    if is_root {
+        let groups = shown(command);
+        let lines: Vec<String> = groups
+            .filter(|group| shown(group).any(|below| below.get_name() == typed))
+            .map(|group| format!("`{words} {} {typed}`", group.get_name()))
+            .collect();
+        return if lines.len() <= 3 { suggest::offer(&lines) } else { None };
+    }
+    let has_query = command.get_arguments().any(|arg| arg.get_long() == Some("query"));
+    match synonym(typed, ["search", "list"].into_iter())? {
+        "search" if has_query => Some(format!("Use `{words} --query TEXT`.")),
+        "list" if !command.is_subcommand_required_set() => {
+            Some(format!("`{words}` alone lists them."))
         }
+        _ => None,
+    }
+}
+
+/// The flags or values that the line probably means, best first.
+fn suggested(said: &ClapContext<'_>, command: &Command) -> Option<String> {
+    match said.0.kind() {
         ErrorKind::UnknownArgument => {
             let typed = said.text(ContextKind::InvalidArg);
-            let typed = typed.strip_prefix("--")?.split('=').next()?;
-            let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
-            let flags = args.flat_map(|arg| {
-                let aliases = arg.get_visible_aliases().unwrap_or_default();
-                arg.get_long().into_iter().chain(aliases)
-            });
-            let close = suggest::closest(typed, flags);
+            let Some(typed) = typed.strip_prefix("--") else {
+                let is_value = typed.starts_with('-');
+                return is_value.then(|| "Put a value that starts with '-' after '--'.".to_owned());
+            };
+            let typed = typed.split('=').next()?;
+            let flags = || {
+                let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+                args.flat_map(|arg| {
+                    let aliases = arg.get_visible_aliases().unwrap_or_default();
+                    arg.get_long().into_iter().chain(aliases)
+                })
+            };
+            let close = match synonym(typed, flags()) {
+                Some(flag) => vec![flag],
+                None => suggest::closest(typed, flags()),
+            };
             let close: Vec<String> = close.iter().map(|flag| format!("--{flag}")).collect();
             suggest::offer(&close)
         }
@@ -211,5 +295,11 @@ impl ClapContext<'_> {
 
     fn text(&self, kind: ContextKind) -> String {
         self.texts(kind).join(", ")
+    }
+
+    /// The word that is no command.
+    fn unknown_command(&self) -> Option<String> {
+        (self.0.kind() == ErrorKind::InvalidSubcommand)
+            .then(|| self.text(ContextKind::InvalidSubcommand))
     }
 }

@@ -37,10 +37,10 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
         expect![[r#"
         $ note put web
         error: missing <KEY>, <VALUE>
-        hint: Usage: rekindle note put <COMPONENT> <KEY> <VALUE>
+        hint: Usage: rekindle note put <COMPONENT> <KEY> <VALUE>, for example `rekindle note put web build 'it'\''s `make`' --tags 'a,b c' --ttl forever`
         $ note put a b c --colour red
         error: unexpected argument '--colour'
-        hint: Put a value that starts with '-' after '--'. Usage: rekindle note put <COMPONENT> <KEY> <VALUE>
+        hint: `rekindle note put --help` lists the options.
         $ note put a b c --reson x
         error: unexpected argument '--reson'
         hint: Did you mean --reason? Usage: rekindle note put --reason <REASON> <COMPONENT> <KEY> <VALUE>
@@ -103,7 +103,7 @@ fn a_wrong_command_gets_the_right_one_as_a_hint() {
         hint: See `rekindle completions --help`.
         $ help note shred
         error: no command is called 'shred'
-        hint: Usage: rekindle note [OPTIONS] <COMMAND>
+        hint: The commands of `rekindle note` are edit, list, put.
     "#]],
     );
 }
