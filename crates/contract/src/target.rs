@@ -63,6 +63,22 @@ impl CallTarget {
         Ok(CallTarget { directory, place, known, session })
     }
 
+    /// The target of a call that only reads. An error if a user names a session that is not known: it is a typing error,
+    /// and the answer would be that of no session.
+    pub fn to_read(
+        cx: &Cx<'_>,
+        session_id: Option<&str>,
+        cwd: Option<&str>,
+    ) -> Result<CallTarget, OpError> {
+        let target = CallTarget::of(cx, session_id, cwd)?;
+        match session_id {
+            Some(given) if target.known.is_none() && cx.caller.tier == Tier::Person => {
+                cx.store.read(|rx| sessions::find(rx, given)).map(|_| target)
+            }
+            _ => Ok(target),
+        }
+    }
+
     /// The projects that the call is about.
     pub fn projects(&self, wanted: Wanted) -> Question {
         Question::new(self.place.as_deref(), wanted)

@@ -66,7 +66,7 @@ impl Op for GetRelevantContext {
     fn run(&self, cx: &Cx<'_>, params: GetContextParams) -> Result<GetContextOutput, OpError> {
         let GetContextParams { set_name, session_id } = params;
         set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
-        let session_id = target::name(cx, session_id)?;
+        let session_id = target::name_to_read(cx, session_id)?;
         let known = cx.store.read(|rx| match sessions::id_of(rx, &session_id)? {
             Some(id) => stored::of_session(rx, id),
             None => Ok(ContextSets::default()),

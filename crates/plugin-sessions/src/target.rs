@@ -30,6 +30,14 @@ pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError
     }
 }
 
+/// The id of the session that a call reads. An error if a user names one that is not known: it is a typing error.
+pub(crate) fn name_to_read(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
+    match given {
+        Some(_) if cx.caller.tier == Tier::Person => Ok(known(cx, given)?.session_id),
+        given => name(cx, given),
+    }
+}
+
 /// The session that a call is about; an error if it is not known. The first characters of its id are enough.
 pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpError> {
     match named(cx, given)? {
@@ -41,11 +49,7 @@ pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpErr
 /// The session with this id, or with an id that begins so.
 pub(crate) fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
     check_id(given.strip_prefix("session://").unwrap_or(given))?;
-    sessions::find(rx, given).map_err(|error| match error.code {
-        // The message is a contract, and REST would append the hint to it.
-        Code::NotFound => OpError { hint: None, ..error },
-        _ => error,
-    })
+    sessions::find(rx, given)
 }
 
 /// The id of the session that a call names itself, or else its caller; none if neither does.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
+use model::time::rfc3339;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -291,42 +292,59 @@ pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
     if let Some(session) = by_name(rx, name)? {
         return Ok(session);
     }
-    let mut named = match name.chars().count() >= limits::SESSION_PREFIX_CHARS_MIN {
-        true => names_with_prefix(rx, name)?,
-        false => Vec::new(),
-    };
-    let shown = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
-    match named.len() {
-        0 => Err(OpError::not_found(format!("Session not found: {shown}")).hint(
-            "`rekindle sessions --project '*'` lists the sessions; `rekindle show` names the session of a record.",
-        )),
-        1 => by_name(rx, &named.remove(0))?
-            .ok_or_else(|| OpError::not_found(format!("Session not found: {shown}"))),
-        _ => {
-            let listed: Vec<String> = named
-                .iter()
-                .map(|name| text::one_line(name, limits::HOOK_NAME_BYTES_MAX))
-                .collect();
-            let message =
-                format!("the ids of several sessions begin with '{shown}': {}", listed.join(", "));
-            Err(OpError::invalid("session_id", message).hint("Give more characters of the id."))
-        }
+    let is_long_enough = name.chars().count() >= limits::SESSION_PREFIX_CHARS_MIN;
+    let mut named = if is_long_enough { with_prefix(rx, name)? } else { Vec::new() };
+    if named.len() == 1 {
+        return Ok(named.remove(0));
     }
+    let shown = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
+    if named.is_empty() {
+        let least = match is_long_enough {
+            true => String::new(),
+            false => format!(
+                "Give the whole id, or at least {} characters of it. ",
+                limits::SESSION_PREFIX_CHARS_MIN
+            ),
+        };
+        return Err(OpError::not_found(format!("Session not found: {shown}")).hint(format!(
+            "{least}`rekindle sessions --project '*'` lists the sessions; `rekindle show` names the session of a record."
+        )));
+    }
+    let count = count_with_prefix(rx, name)?;
+    let listed = named.iter().map(|session| {
+        let id = text::one_line(&session.session_id, limits::HOOK_NAME_BYTES_MAX);
+        let date: String = rfc3339(session.last_at).chars().take("2026-11-18".len()).collect();
+        format!("{id} ({date}, {})", session.title())
+    });
+    let listed: Vec<String> = listed.collect();
+    let more = match count.saturating_sub(named.len()) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let message = format!("the ids of {count} sessions begin with '{shown}'");
+    let hint = format!("Give more characters of the id: {}{more}.", listed.join("; "));
+    Err(OpError::invalid("session_id", message).hint(hint))
 }
 
-/// Names of sessions that begin with these characters, the last active first.
-fn names_with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<Vec<String>, OpError> {
-    // Both bounds are in the index on `name`. No name has a character above U+10FFFF.
-    let with_prefix = format!(
-        "SELECT name FROM sessions WHERE name >= ?1 AND name < ?1 || char(1114111) \
-         AND agent <> ?2 AND {} ORDER BY last_at DESC, id DESC LIMIT ?3",
-        not_deleted("sessions.id")
+/// The condition that a session's name begins with the first parameter. No name has a character above U+10FFFF, so both
+/// bounds are in the index on `name`.
+const HAS_PREFIX: &str = "s.name >= ?1 AND s.name < ?1 || char(1114111) AND s.agent <> ?2";
+
+/// Sessions whose names begin with these characters, the last active first.
+fn with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<Vec<Session>, OpError> {
+    let select = format!(
+        "{COLUMNS} WHERE {HAS_PREFIX} AND {} ORDER BY s.last_at DESC, s.id DESC LIMIT ?3",
+        not_deleted("s.id")
     );
     let given = params![prefix, OF_MARKS, limits::SESSION_CANDIDATES_LISTED];
-    rx.sql(|db| {
-        let mut select = db.prepare_cached(&with_prefix)?;
-        select.query_map(given, |row| row.cell(0))?.collect()
-    })
+    rx.sql(|db| db.prepare_cached(&select)?.query_map(given, read)?.collect())
+}
+
+fn count_with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<usize, OpError> {
+    let count =
+        format!("SELECT count(*) FROM sessions s WHERE {HAS_PREFIX} AND {}", not_deleted("s.id"));
+    let given = params![prefix, OF_MARKS];
+    rx.sql(|db| db.prepare_cached(&count)?.query_row(given, |row| row.cell(0)))
 }
 
 /// The session's id in the store.

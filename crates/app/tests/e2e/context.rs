@@ -314,8 +314,8 @@ fn a_purge_of_a_session_leaves_nothing_of_its_context() {
     starts(&home, "startup");
     set(&home, "notes", &["the zebrafish protocol"]);
     home.run(&["purge", "--session-id", SESSION, "--confirm"]).ok();
-    let got = home.call("get_relevant_context", &json!({ "session_id": SESSION }));
-    assert_eq!(got["context"], json!({}));
+    let gone = home.run(&["context", "get", "--session", SESSION]);
+    assert!(gone.stderr.contains("Session not found"), "{gone:?}");
     home.run(&["stop"]).ok();
     let found = |(_, bytes): &(std::path::PathBuf, Vec<u8>)| {
         bytes.windows(9).any(|part| part == b"zebrafish")

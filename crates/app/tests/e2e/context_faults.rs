@@ -135,7 +135,8 @@ fn a_full_disk_refuses_a_set_and_keeps_the_earlier_ones() {
     let _daemon = home.daemon();
     for number in 0..=count {
         let params = json!({ "session_id": format!("s-{number}") });
-        let got = home.call("get_relevant_context", &params);
+        // The session of the refused set does not exist.
+        let got = home.run(&["call", "get_relevant_context", &params.to_string(), "--json"]).json();
         let items = got["context"]["notes"].as_array().map_or(0, Vec::len);
         assert_eq!(items, if number < count { 10 } else { 0 }, "s-{number}");
     }

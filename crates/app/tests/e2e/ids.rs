@@ -70,6 +70,49 @@ fn a_session_is_named_by_six_or_more_of_its_first_characters() {
     }
 }
 
+/// @session_prefixes
+#[test]
+fn a_reading_command_refuses_a_session_that_is_not_known() {
+    let home = two_sessions();
+    let commands: [&[&str]; 6] = [
+        &["context", "get"],
+        &["ghap"],
+        &["ghap", "list"],
+        &["fixes"],
+        &["recall", "zebrafish"],
+        &["premortem", "debugging"],
+    ];
+    for command in commands {
+        for unknown in ["deadbeef", &FIRST[..5]] {
+            let failed = home.run(&[command, &["--session", unknown]].concat());
+            let not_found = format!("Session not found: {unknown}");
+            assert_eq!(failed.code, 1, "{command:?}: {failed:?}");
+            assert!(failed.stderr.contains(&not_found), "{command:?}: {failed:?}");
+        }
+        home.run(&[command, &["--session", &FIRST[..8]]].concat()).ok();
+    }
+    let short = home.run(&["sessions", "show", &FIRST[..5]]);
+    assert!(short.stderr.contains("at least 6 characters"), "{short:?}");
+}
+
+/// @session_prefixes
+#[test]
+fn an_ambiguous_prefix_says_how_many_sessions_it_has_and_what_the_newest_are() {
+    let home = home();
+    for number in 0..7 {
+        let payload = json!({
+            "session_id": format!("abcdef12-{number}"), "cwd": "/srv/app",
+            "prompt": format!("task number {number}"),
+        });
+        home.call("hook", &json!({ "event": "UserPromptSubmit", "payload": payload }));
+    }
+    let failed = home.run(&["trace", "abcdef"]);
+    assert_eq!(failed.code, 1);
+    for part in ["the ids of 7 sessions begin with 'abcdef'", "abcdef12-6 (20", "; and 2 more."] {
+        assert!(failed.stderr.contains(part), "{part}: {failed:?}");
+    }
+}
+
 /// @unknown_id_as_json
 #[test]
 fn an_unknown_id_is_an_error_object_with_json() {

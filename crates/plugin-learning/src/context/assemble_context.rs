@@ -133,7 +133,7 @@ impl Op for AssembleContext {
             false => params.context_types,
         };
         let limit = params.limit.within(1..=limits::CONTEXT_TYPE_ITEMS_MAX);
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let asked = json!({ "query": params.query, "sources": sources, "limit": limit,
             "tokens": params.max_tokens });
         assembled(cx, &target, &params.project, asked)

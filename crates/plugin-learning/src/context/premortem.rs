@@ -65,7 +65,7 @@ impl Op for GetPremortemContext {
     type Output = AssembledContext;
 
     fn run(&self, cx: &Cx<'_>, params: PremortemParams) -> Result<AssembledContext, OpError> {
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let words = [Some(params.domain.word()), params.strategy.map(GhapStrategy::word)];
         let query: Vec<&str> = words.into_iter().flatten().collect();
         let asked = json!({ "query": query.join(" "), "sources": [SOURCE],

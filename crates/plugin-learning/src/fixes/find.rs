@@ -87,7 +87,7 @@ impl Op for FindFix {
     fn run(&self, cx: &Cx<'_>, params: FindFixParams) -> Result<FindFixOutput, OpError> {
         let FindFixParams { error, command, project, limit, session_id, cwd } = params;
         let error = error.map(checked).transpose()?;
-        let target = CallTarget::of(cx, session_id.as_deref(), cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, session_id.as_deref(), cwd.as_deref())?;
         let question = target.projects(project);
         let kind = command.as_deref().and_then(agents::run_kind);
         let kind = kind.as_ref().map(|(program, subcommand)| RunKind { program, subcommand });

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ghaps;
 
-use super::place::{self, TOOLSET, WantedGhap, target};
+use super::place::{self, TOOLSET, WantedGhap, target_to_read};
 use super::start;
 use super::view::{self, GhapView};
 
@@ -65,7 +65,7 @@ impl Op for GetActiveGhap {
         cx: &Cx<'_>,
         params: GetActiveGhapParams,
     ) -> Result<GetActiveGhapOutput, OpError> {
-        let target = target(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = target_to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let ghap = cx.store.read(|rx| place::active(&target, rx))?;
         Ok(GetActiveGhapOutput {
             has_active: ghap.is_some(),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{check_ins, ghaps};
 
-use super::place::{TOOLSET, WritePlace, target};
+use super::place::{TOOLSET, WritePlace, target, target_to_read};
 use super::{start, told};
 
 const COUNTER: OpInfo = OpInfo {
@@ -142,7 +142,7 @@ impl Op for ShouldCheckIn {
             let message = format!("`frequency` is not a number from 1 to {max}");
             return Err(OpError::invalid("frequency", message).with("max", max));
         }
-        let target = target(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = target_to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let tool_count = cx.store.read(|rx| match (target.session(), target.project(rx)?) {
             (Some(session), Some(project)) => check_ins::count(rx, session.id, project),
             _ => Ok(0),

@@ -117,7 +117,7 @@ impl Op for ListGhapEntries {
     type Output = ListGhapOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ListGhapParams) -> Result<ListGhapOutput, OpError> {
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(params.project);
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;

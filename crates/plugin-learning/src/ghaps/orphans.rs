@@ -95,7 +95,7 @@ impl Op for GetOrphanedGhap {
     type Output = GetOrphanOutput;
 
     fn run(&self, cx: &Cx<'_>, params: GetOrphanParams) -> Result<GetOrphanOutput, OpError> {
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let session = target.session().map(|session| session.id);
         let found = cx.store.read(|rx| orphan(rx, (target.project(rx)?, session), None, cx.now))?;
         let has_orphan = found.is_some();

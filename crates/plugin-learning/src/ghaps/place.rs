@@ -18,7 +18,20 @@ pub(super) fn target(
     session_id: Option<&str>,
     cwd: Option<&str>,
 ) -> Result<CallTarget, OpError> {
-    let named = CallTarget::of(cx, session_id, cwd)?;
+    or_latest(cx, CallTarget::of(cx, session_id, cwd)?, cwd)
+}
+
+/// The target of a call that reads a session, or changes one that must exist. An error if a user names a session that is not known.
+pub(super) fn target_to_read(
+    cx: &Cx<'_>,
+    session_id: Option<&str>,
+    cwd: Option<&str>,
+) -> Result<CallTarget, OpError> {
+    or_latest(cx, CallTarget::to_read(cx, session_id, cwd)?, cwd)
+}
+
+/// This target if it has a session, else the session that was last active in the project or anywhere.
+fn or_latest(cx: &Cx<'_>, named: CallTarget, cwd: Option<&str>) -> Result<CallTarget, OpError> {
     if named.session_name().is_some() {
         return Ok(named);
     }
@@ -36,7 +49,7 @@ pub(super) fn target(
     })?;
     let latest = latest.ok_or_else(|| {
         OpError::not_found("no session is recorded yet")
-            .hint("Name one with `session_id`; `start_session` gives you a new one.")
+            .hint("Name one with `session_id`: a new id starts a new session.")
     })?;
     // The directory is still the caller's.
     CallTarget::of(cx, Some(&latest), cwd.or(cx.caller.situation.cwd.as_deref()))
@@ -114,7 +127,7 @@ impl WantedGhap {
     ) -> Result<WantedGhap, OpError> {
         match ghap_id.as_str() {
             "active" => {
-                let target = target(cx, session_id.as_deref(), cwd.as_deref())?;
+                let target = target_to_read(cx, session_id.as_deref(), cwd.as_deref())?;
                 Ok(WantedGhap::Active(Box::new(target)))
             }
             _ => Ok(WantedGhap::Named(ghap_id)),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{Tx, ghaps};
 
-use super::place::{TOOLSET, WritePlace, refuse_secrets, target};
+use super::place::{TOOLSET, WritePlace, refuse_secrets, target_to_read};
 use super::start;
 
 pub(crate) struct ResolveGhap;
@@ -95,7 +95,7 @@ impl Op for ResolveGhap {
         let resolution = Resolution { outcome: status, result, surprise, root_cause, lesson };
         resolution.check()?;
         refuse_secrets(&resolution.texts())?;
-        let target = target(cx, session_id.as_deref(), cwd.as_deref())?;
+        let target = target_to_read(cx, session_id.as_deref(), cwd.as_deref())?;
         let now = cx.now;
         cx.store.write(move |tx| {
             let place = WritePlace::of(&target, tx)?;

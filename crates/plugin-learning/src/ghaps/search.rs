@@ -126,7 +126,7 @@ impl Op for SearchExperiences {
         if !params.query.trim().is_empty() {
             model::ghap::check_text("query", &params.query, max)?;
         }
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(params.project.clone());
         let meaning = cx.config.boolean("search.meaning");
         let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ghaps;
 
-use super::place::{TOOLSET, WritePlace, refuse_secrets, target};
+use super::place::{TOOLSET, WritePlace, refuse_secrets, target_to_read};
 use super::start;
 
 pub(crate) struct UpdateGhap;
@@ -117,7 +117,7 @@ impl Op for UpdateGhap {
 
     fn run(&self, cx: &Cx<'_>, params: UpdateGhapParams) -> Result<UpdateGhapOutput, OpError> {
         params.check()?;
-        let target = target(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = target_to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let now = cx.now;
         cx.store.write(move |tx| {
             let place = WritePlace::of(&target, tx)?;

@@ -104,7 +104,7 @@ impl Op for ListMemories {
 
     fn run(&self, cx: &Cx<'_>, params: ListMemoriesParams) -> Result<ListMemoriesOutput, OpError> {
         memory::check_tags(&params.tags)?;
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(params.project.clone());
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;

@@ -91,7 +91,7 @@ impl Op for RetrieveMemories {
     ) -> Result<RetrieveMemoriesOutput, OpError> {
         memory::check_query(&params.query)?;
         memory::check_importance("min_importance", params.min_importance)?;
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(params.project);
         let recipe = match cx.config.boolean("search.meaning") {
             true => Recipe::Table,

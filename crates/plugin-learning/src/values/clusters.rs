@@ -102,7 +102,7 @@ impl Op for GetClusters {
 
     fn run(&self, cx: &Cx<'_>, params: GetClustersParams) -> Result<GetClustersOutput, OpError> {
         let axis = params.axis;
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(params.project);
         let (asked, projects, most) = cx.store.read(|rx| {
             let scope = question.scope(rx)?;

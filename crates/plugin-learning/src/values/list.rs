@@ -99,7 +99,7 @@ impl Op for ListValues {
     type Output = ListValuesOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ListValuesParams) -> Result<ListValuesOutput, OpError> {
-        let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(params.project);
         let limit = params.limit.within(1..=limits::VALUES_LISTED_MAX);
         cx.store.read(|rx| {

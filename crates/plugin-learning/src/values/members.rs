@@ -86,7 +86,7 @@ impl Op for GetClusterMembers {
         cx: &Cx<'_>,
         params: GetClusterMembersParams,
     ) -> Result<GetClusterMembersOutput, OpError> {
-        CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let limit = params.limit.within(1..=limits::CLUSTER_MEMBERS_MAX);
         let found = NamedCluster::of(cx, &params.cluster_id)?;
         let axis = found.clustering.axis;

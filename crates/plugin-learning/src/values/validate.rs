@@ -65,7 +65,7 @@ impl Op for ValidateValue {
         cx: &Cx<'_>,
         params: ValidateValueParams,
     ) -> Result<ValidateValueOutput, OpError> {
-        CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
+        CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let verdict = ValueVerdict::of(cx, &params.text, &params.cluster_id)?;
         Ok(ValidateValueOutput {
             valid: verdict.is_valid,

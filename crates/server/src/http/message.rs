@@ -165,8 +165,9 @@ fn decoded(value: &str) -> Option<String> {
 /// `{"error","code"}`: the form of errors outside JSON-RPC.
 pub(crate) fn rest_error(status: StatusCode, error: &OpError) -> Response<Body> {
     let message = match &error.hint {
-        Some(hint) => format!("{}. {hint}", error.message),
-        None => error.message.clone(),
+        // The message alone says what is missing, and the hints are about the command line.
+        Some(hint) if error.code != Code::NotFound => format!("{}. {hint}", error.message),
+        _ => error.message.clone(),
     };
     json(status, json!({ "error": message, "code": error.code.row().word }).to_string())
 }
