@@ -99,6 +99,17 @@ impl Occasion<'_> {
     }
 }
 
+/// How a row that is too long is shortened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RowCut {
+    /// Its end is missing.
+    #[default]
+    AtEnd,
+    /// Each long cell loses its end. These cells are left out, in this order, while the others have no room for a few
+    /// words each.
+    EachCell(Vec<usize>),
+}
+
 /// One row that may be useful to the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
@@ -119,6 +130,8 @@ pub struct Candidate {
     /// How many of the first cells only identify the row, as its id and age do. The others are its statement, which is
     /// compared with those of other rows.
     pub labels: usize,
+    /// How the row is shortened if it is too long.
+    pub cut: RowCut,
     /// Further lines, indented below the first; in a table they belong to the last cell.
     pub more: Vec<String>,
     /// Of several candidates with an equal text here, only the best is included.
@@ -141,6 +154,7 @@ impl Candidate {
             reasons: Vec::new(),
             cells: Vec::new(),
             labels: 0,
+            cut: RowCut::AtEnd,
             more: Vec::new(),
             same_as: None,
             pinned: false,

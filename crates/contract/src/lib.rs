@@ -35,7 +35,7 @@ mod tests;
 
 pub use asset::Asset;
 pub use caller::{CallerSession, EXCLUDED_PROJECTS, KnownCaller};
-pub use candidate::{BriefingForm, Candidate, Moment, Occasion};
+pub use candidate::{BriefingForm, Candidate, Moment, Occasion, RowCut};
 pub use config::{Config, ConfigKey, ConfigKind, TextForm};
 pub use count::Count;
 pub use cx::{CallStore, Cx};

@@ -448,6 +448,8 @@ pub const INJECT_ITEM_TOKENS_MIN: usize = 25;
 pub const QUESTION_LINES_MAX: usize = 400;
 /// Characters of one cell of a row.
 pub const INJECT_CELL_CHARS_MAX: usize = 600;
+/// Characters that each part of a shortened row has at least; else its least important part is left out.
+pub const INJECT_PART_CHARS_MIN: usize = 60;
 
 /// Hints that a session gets automatically within [`JIT_WINDOW_MS`].
 pub const JIT_HINTS_PER_WINDOW: u64 = 3;

@@ -59,6 +59,6 @@ pub(crate) fn answers(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         if moment.occasion.asks("experiences") {
             items.extend(recall.experiences(rx)?);
         }
-        Ok(items.into_iter().map(LearnedItem::into_candidate).collect())
+        Ok(items.into_iter().map(|item| item.into_candidate(moment.now)).collect())
     })
 }

@@ -14,7 +14,7 @@ use store::ghaps::{self, GhapFilter};
 use store::{Rx, clusters, values};
 
 use super::assemble_context::{AssembledContext, assembled, shown};
-use super::recall::{experience_line, value_path};
+use super::recall::{experience_row, value_path};
 
 pub(crate) struct GetPremortemContext;
 
@@ -101,7 +101,8 @@ pub(crate) fn candidates(
     let mut causes: BTreeMap<&str, (usize, &Ghap, &str)> = BTreeMap::new();
     for ghap in &all {
         if ghap.status == GhapStatus::Falsified {
-            rows.push(row(ghap, "Common Failures", experience_line(ghap), now));
+            let Candidate { cells, cut, .. } = experience_row(ghap);
+            rows.push(Candidate { cells, cut, ..row(ghap, "Common Failures", String::new(), now) });
         }
         if let Some(surprise) = &ghap.surprise {
             let line = format!("{}: {surprise}", ghap.goal);

@@ -47,7 +47,7 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
                 Some(LearnedItem { reason: format!("{why}; {}", item.reason), ..item })
             });
             let relevant = relevant.take(limits::PROMPT_ITEMS_MAX);
-            found.extend(relevant.map(LearnedItem::into_candidate));
+            found.extend(relevant.map(|item| item.into_candidate_with_path(moment.now)));
         }
         Ok(within(found, moment.config.integer(PROMPT_TOKENS)))
     })
@@ -58,8 +58,10 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
 fn within(mut rows: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
     rows.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut left = usize::try_from(tokens).unwrap_or(usize::MAX);
+    // The assembler cuts a longer row.
+    let most = (left / limits::INJECT_ITEM_SHARE).max(limits::INJECT_ITEM_TOKENS_MIN);
     rows.retain(|row| {
-        let own = text::tokens::estimate(&row.statement());
+        let own = text::tokens::estimate(&row.cells.join(" ")).min(most);
         let fits = own <= left;
         left = if fits { left - own } else { left };
         fits

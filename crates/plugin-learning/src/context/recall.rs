@@ -1,10 +1,10 @@
 //! Learned items about a text: values, experiences, and memories that hold, found by the search of all records, each as a row for
 //! an agent.
 
-use contract::{Candidate, Slot};
+use contract::{Candidate, RowCut, Slot};
 use model::ghap::{ConfidenceTier, Ghap, GhapStatus};
 use model::observation::{ObsType, RecordType};
-use model::{OpError, limits, memory, rank};
+use model::{OpError, limits, memory, rank, time};
 use store::Rx;
 use store::ghaps::{self, GhapFilter};
 use store::memories::{self, Memory};
@@ -63,24 +63,50 @@ impl LearnedItem {
         }
     }
 
-    pub(crate) fn into_candidate(self) -> Candidate {
-        let path = self.path();
+    /// The row of the item at this time.
+    pub(crate) fn into_candidate(self, now: i64) -> Candidate {
         let (_, stamp) = self.origin();
-        let (title, share, line) = match &self.source {
-            ItemSource::Value(value) => (VALUES, 1, value.text.clone()),
-            ItemSource::Memory(memory) => (MEMORIES, 1, memory_line(memory)),
-            ItemSource::Experience(ghap) => (EXPERIENCES, EXPERIENCES_SHARE, experience_line(ghap)),
+        let (title, share, row) = match &self.source {
+            ItemSource::Value(value) => (VALUES, 1, single(value.text.clone())),
+            ItemSource::Memory(memory) => (MEMORIES, 1, memory_row(memory)),
+            ItemSource::Experience(ghap) => (EXPERIENCES, EXPERIENCES_SHARE, experience_row(ghap)),
         };
+        let label = format!("[{}]", rounded_age(stamp, now));
         Candidate {
-            path,
+            path: self.path(),
             stamp,
             title: Some(title.to_owned()),
             share,
             score: self.score,
             reasons: vec![self.reason],
-            cells: vec![line],
-            ..Candidate::new(Slot::Found)
+            ..labelled(row, label)
         }
+    }
+
+    /// The row of the item with its path, by which an agent reads or supersedes it.
+    pub(crate) fn into_candidate_with_path(self, now: i64) -> Candidate {
+        let row = self.into_candidate(now);
+        let path = row.path.clone();
+        labelled(row, path)
+    }
+}
+
+/// The row with one more label in front.
+pub(crate) fn labelled(mut row: Candidate, label: String) -> Candidate {
+    row.cells.insert(0, label);
+    row.labels += 1;
+    if let RowCut::EachCell(yields) = &mut row.cut {
+        yields.iter_mut().for_each(|cell| *cell += 1);
+    }
+    row
+}
+
+/// The age in hours or more: it does not change between two equal requests.
+pub(crate) fn rounded_age(at: i64, now: i64) -> String {
+    const HOUR_MS: i64 = 3_600_000;
+    match now.saturating_sub(at) < HOUR_MS {
+        true => "under 1h ago".to_owned(),
+        false => time::age(at, now),
     }
 }
 
@@ -89,25 +115,36 @@ pub(crate) fn value_path(value: &LearnedValue) -> String {
     format!("{}://{}", values::KIND, value.name)
 }
 
-fn memory_line(memory: &Memory) -> String {
-    format!("**{}**: {}", memory.category.word(), memory.content)
+fn memory_row(memory: &Memory) -> Candidate {
+    single(format!("**{}**: {}", memory.category.word(), memory.content))
 }
 
-/// An experience as one line. A falsified one is a warning, with the belief, the truth and the lesson.
-pub(crate) fn experience_line(ghap: &Ghap) -> String {
-    let (domain, goal, status) = (ghap.domain.word(), &ghap.goal, ghap.status.word());
-    let lesson = match ghap.lesson_text() {
-        "" => String::new(),
-        lesson => format!(" Lesson: {lesson}"),
-    };
-    match ghap.status {
-        GhapStatus::Falsified => format!(
-            "**{domain}**: {goal} ({status}). Warning: it was believed that {}. True was: {}.{lesson}",
-            trimmed(&ghap.hypothesis),
-            trimmed(ghap.surprise.as_deref().unwrap_or_default()),
-        ),
-        _ => format!("**{domain}**: {goal} ({status}).{lesson}"),
+fn single(line: String) -> Candidate {
+    Candidate { cells: vec![line], ..Candidate::new(Slot::Found) }
+}
+
+/// The row of an experience. A falsified one is a warning: its status and the lesson are shown however long the other
+/// parts are.
+pub(crate) fn experience_row(ghap: &Ghap) -> Candidate {
+    let sentence = |label: &str, text: &str| format!("{label}: {}.", trimmed(text));
+    let status = format!("**{}** ({})", ghap.domain.word(), ghap.status.word());
+    let mut cells = vec![sentence(&status, &ghap.goal)];
+    let mut yields = Vec::new();
+    if ghap.status == GhapStatus::Falsified {
+        let surprise = ghap.surprise.as_deref();
+        let cause = ghap.root_cause.as_ref().map(|cause| cause.description.as_str());
+        let truth = cause.or(surprise).unwrap_or_default();
+        cells.push(sentence("Warning, this was believed and is wrong", &ghap.hypothesis));
+        cells.push(sentence("True", truth));
+        cells.extend(surprise.filter(|_| cause.is_some()).map(|text| sentence("Unexpected", text)));
+        // The surprise, the belief, the truth.
+        yields = (3..cells.len()).chain([1, 2]).collect();
     }
+    let label = if ghap.lesson.is_some() { "Lesson" } else { "Result" };
+    cells.extend(
+        Some(ghap.lesson_text()).filter(|text| !text.is_empty()).map(|text| sentence(label, text)),
+    );
+    Candidate { cells, cut: RowCut::EachCell(yields), ..Candidate::new(Slot::Found) }
 }
 
 /// A sentence without its full stop.

@@ -54,7 +54,7 @@ fn row(occasion: &Occasion<'_>) -> OccasionBudget {
         Occasion::Prompt(_) => {
             let tokens =
                 TokenBudget::SettingFrom("learning.prompt_tokens", limits::ASIDE_TOKENS_MAX);
-            row("", tokens, limits::BRIEFING_LINES_MAX)
+            row(BRIEFING_TITLES[0], tokens, limits::BRIEFING_LINES_MAX)
         }
         Occasion::BeforeTool(_) | Occasion::AfterTool { .. } => {
             row("", TokenBudget::Fixed(limits::ASIDE_TOKENS_MAX), limits::BRIEFING_LINES_MAX)

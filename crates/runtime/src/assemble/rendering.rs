@@ -1,6 +1,6 @@
 //! Rows as lines, and sections as a text. Every piece of data is neutralised here.
 
-use contract::{Candidate, Form, Slot};
+use contract::{Candidate, Form, RowCut, Slot};
 use model::hook::BRIEFING_NATURE;
 use model::limits;
 
@@ -34,6 +34,10 @@ pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
 
 /// Whether the rendered lines lack the end of the candidate's text.
 pub(super) fn is_cut(candidate: &Candidate, lines: &[String]) -> bool {
+    if candidate.cut != RowCut::AtEnd {
+        let whole = text::quoted(&candidate.cells.join(" "), usize::MAX);
+        return lines.first().is_none_or(|line| !line.ends_with(&whole));
+    }
     let whole = candidate.more.last().or(candidate.cells.last());
     let ends = |text: Option<&String>| {
         text.is_some_and(|text| text.trim_end_matches([' ', '|']).ends_with('…'))
@@ -43,7 +47,10 @@ pub(super) fn is_cut(candidate: &Candidate, lines: &[String]) -> bool {
 
 /// The first line and the further ones, cut after so many characters each and in all.
 fn texts(candidate: &Candidate, chars_max: usize, line_max: usize) -> Vec<String> {
-    let first = candidate.cells.join(" ");
+    let (first, line_max) = match &candidate.cut {
+        RowCut::AtEnd => (candidate.cells.join(" "), line_max),
+        RowCut::EachCell(yields) => (shortened_cells(candidate, yields, chars_max), chars_max),
+    };
     let mut left = chars_max;
     let mut lines: Vec<String> = Vec::new();
     for line in std::iter::once(&first).chain(&candidate.more) {
@@ -65,6 +72,43 @@ fn texts(candidate: &Candidate, chars_max: usize, line_max: usize) -> Vec<String
         break;
     }
     lines
+}
+
+/// The cells as one line of at most so many characters. Each long cell is cut on its own, all at the same length, so that
+/// the end of the line is not lost.
+fn shortened_cells(candidate: &Candidate, yields: &[usize], chars_max: usize) -> String {
+    let mut cells: Vec<(usize, String)> = (candidate.cells.iter().enumerate())
+        .map(|(place, cell)| (place, text::quoted(cell, usize::MAX)))
+        .filter(|(_, cell)| !cell.is_empty())
+        .collect();
+    let mut yielding = yields.iter();
+    let length = loop {
+        let chars: Vec<usize> = cells.iter().map(|(_, cell)| cell.chars().count()).collect();
+        let room = chars_max.saturating_sub(cells.len().saturating_sub(1));
+        let length = common_length(&chars, room);
+        if length >= limits::INJECT_PART_CHARS_MIN {
+            break length;
+        }
+        let Some(next) = yielding.next() else { break length };
+        cells.retain(|(place, _)| place != next);
+    };
+    let cut = |(_, cell): &(usize, String)| text::line_of_words(cell, length.max(1));
+    cells.iter().map(cut).collect::<Vec<_>>().join(" ")
+}
+
+/// The greatest length to which texts of these lengths are cut so that together they have at most `room` characters.
+fn common_length(chars: &[usize], room: usize) -> usize {
+    let mut sorted = chars.to_vec();
+    sorted.sort_unstable();
+    let mut left = room;
+    for (shorter, length) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - shorter);
+        if *length > share {
+            return share;
+        }
+        left -= length;
+    }
+    usize::MAX
 }
 
 /// The cells of a row of a table. The last one has the text, and is cut if the row is too long.

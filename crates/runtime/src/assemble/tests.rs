@@ -1,5 +1,6 @@
 //! The assembler: order, de-duplication, the budget, and harmless text.
 
+use contract::RowCut;
 use expect_test::expect;
 
 use super::*;
@@ -258,4 +259,29 @@ fn in_a_small_budget_a_row_may_still_have_a_hundred_characters() {
         limits::ASIDE_TOKENS_MAX / limits::INJECT_ITEM_SHARE,
         limits::JIT_HINT_CHARS_MAX / 4
     );
+}
+
+/// @briefing_quarter
+#[test]
+fn a_row_of_several_parts_keeps_its_first_and_last_part_in_any_budget() {
+    let part = |label: &str| format!("{label}: {}", "word ".repeat(150));
+    let row = Candidate {
+        cells: vec!["[1d ago]".to_owned(), part("Goal"), part("Belief"), part("Lesson")],
+        labels: 1,
+        cut: RowCut::EachCell(vec![2]),
+        ..candidate("a://1", 0.5, "")
+    };
+    let made = |tokens| assemble("", vec![row.clone()], Budget { tokens, ..WIDE });
+    for tokens in [100, 400, 1_500] {
+        let made = made(tokens);
+        let line = made.text.lines().nth(1).unwrap();
+        assert!(line.starts_with("- [1d ago] Goal: word"), "{tokens}: {line}");
+        assert!(line.contains("… Lesson: word") && line.ends_with("word…"), "{tokens}: {line}");
+        assert_eq!(line.contains("… Belief: word"), tokens > 100, "{tokens}: {line}");
+        assert!(line.chars().count() <= text::tokens::chars(tokens / 4).max(100) + 2, "{tokens}");
+        assert!(made.told[0].is_cut);
+    }
+    let whole = assemble("", vec![row.clone()], Budget { tokens: 2_400, ..WIDE });
+    assert!(!whole.told[0].is_cut, "{}", whole.text);
+    assert!(whole.text.trim_end().ends_with(row.cells[3].trim_end()), "{}", whole.text);
 }
