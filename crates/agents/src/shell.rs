@@ -30,6 +30,8 @@ pub struct Simple {
     pub piped: bool,
     /// Whether its standard output goes into a file other than `/dev/null`.
     pub to_file: bool,
+    /// Whether the shell does not wait for it: `&` follows.
+    pub background: bool,
 }
 
 /// Options of git itself, before its command, that take the next word.

@@ -3,6 +3,7 @@
 mod edit;
 mod excerpt;
 mod git;
+mod no_tests;
 mod outcome;
 mod read_only;
 mod result;

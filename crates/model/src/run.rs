@@ -8,7 +8,7 @@ use text::fingerprint::Fingerprint;
 
 use crate::limits;
 use crate::observation::Observation;
-pub use coverage::{covers, is_apart};
+pub use coverage::{covers, is_fixed_by};
 
 /// The member of `metadata.run` with the fingerprint of a failure whose output was too long to be stored whole.
 pub const FINGERPRINT: &str = "fingerprint";

@@ -4,7 +4,8 @@
 //! the error and the work before the fix are read from the observations, so a purge of those leaves nothing behind.
 
 use model::observation::Observation;
-use model::{OpError, limits, run};
+use model::run::{self, RunKey};
+use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 use text::fingerprint::Fingerprint;
 
@@ -94,9 +95,8 @@ pub(crate) const WITH_LINE: &str = "SELECT f.id, f.run, f.lines FROM failure_lin
 pub(crate) const OCCURRENCES: &str = "SELECT id, at, seen, fixed_by FROM failures WHERE alike = ?1 \
      AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2))) \
      ORDER BY at DESC, id DESC LIMIT ?3";
-pub(crate) const OPEN: &str = "SELECT f.id, o.content FROM failures f JOIN observations o ON o.id = f.id \
-     WHERE f.project = ?1 AND f.run = ?2 AND f.fixed_by IS NULL AND f.at <= ?3 \
-     ORDER BY f.id DESC LIMIT ?4";
+pub(crate) const OPEN: &str = "SELECT id FROM failures \
+     WHERE project = ?1 AND run = ?2 AND fixed_by IS NULL AND at <= ?3 ORDER BY id DESC LIMIT ?4";
 pub(crate) const REOPEN: &str = "UPDATE failures SET fixed_by = NULL WHERE fixed_by = ?1";
 
 /// Records that a run failed. The observation is the one that this write added last; without one nothing is recorded.
@@ -122,18 +122,24 @@ pub fn failed(tx: &Tx<'_>, ended: &EndedRun<'_>, lines: &Fingerprint) -> Result<
     }
 }
 
-/// Records that a run passed: it fixes the earlier failures of its kind in its project, except those of other tests.
-/// `line` is its command.
+/// Records that a run passed: it fixes the earlier failures of its kind in its project, except those of other tests and
+/// of other directories. `line` is its command.
 pub fn passed(tx: &Tx<'_>, ended: &EndedRun<'_>, line: &str) -> Result<(), OpError> {
     const FIX: &str = "UPDATE failures SET fixed_by = ?2 WHERE id = ?1";
     let Some(added) = observations::last_added(tx, ended.session) else { return Ok(()) };
     let given = params![ended.project, ended.kind.hash(), ended.at, limits::OPEN_FAILURES_MAX];
-    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.text(1)?.into_owned()));
-    let open: Vec<(i64, String)> =
-        tx.sql(|db| db.prepare_cached(OPEN)?.query_map(given, read)?.collect())?;
-    let RunKind { program, subcommand } = ended.kind;
-    for (id, failed) in open {
-        if !run::is_apart(program, subcommand, &failed, line) {
+    let open: Vec<i64> =
+        tx.sql(|db| db.prepare_cached(OPEN)?.query_map(given, |row| row.cell(0))?.collect())?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let kind = (ended.kind.program, ended.kind.subcommand);
+    let directory = |seen: &Observation| RunKey::of(seen).map(|key| key.directory.to_owned());
+    let of_fix = observations::one(tx, added.id())?.as_ref().and_then(directory);
+    for id in open {
+        let Some(failed) = observations::one(tx, id)? else { continue };
+        let error = failed.error().unwrap_or_default();
+        if directory(&failed) == of_fix && run::is_fixed_by(kind, (&failed.content, error), line) {
             tx.sql(|db| db.prepare_cached(FIX)?.execute([id, added.id()]))?;
         }
     }
@@ -158,16 +164,26 @@ pub struct Failure {
 
 /// The first failure of each fingerprint that is the same as this one, of this kind of run or of any.
 fn alike(rx: &Rx<'_>, kind: Option<RunKind<'_>>, lines: &Fingerprint) -> Result<Vec<i64>, OpError> {
+    matching(rx, kind, lines.probes(), |known| known.is_same(lines))
+}
+
+/// The first failure of each fingerprint that matches and has one of these lines, of this kind of run or of any.
+fn matching(
+    rx: &Rx<'_>,
+    kind: Option<RunKind<'_>>,
+    probes: &[u32],
+    matches: impl Fn(&Fingerprint) -> bool,
+) -> Result<Vec<i64>, OpError> {
     let kind = kind.map(RunKind::hash);
     let mut found = Vec::new();
-    for probe in lines.probes() {
+    for probe in probes {
         let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
         let given = params![probe, limits::ALIKE_FAILURES_MAX];
         let rows: Vec<(i64, i64, Vec<u8>)> =
             rx.sql(|db| db.prepare_cached(WITH_LINE)?.query_map(given, read)?.collect())?;
         for (id, run, blob) in rows {
             let is_kind = kind.is_none_or(|kind| kind == run);
-            if is_kind && !found.contains(&id) && from_blob(&blob).is_same(lines) {
+            if is_kind && !found.contains(&id) && matches(&from_blob(&blob)) {
                 found.push(id);
             }
         }
@@ -183,8 +199,31 @@ pub fn find(
     kind: Option<RunKind<'_>>,
     lines: &Fingerprint,
 ) -> Result<Vec<Failure>, OpError> {
+    newest_first(rx, projects, alike(rx, kind, lines)?)
+}
+
+/// The failures that are the same as this one or have all its lines, in these projects or in all, the newest first. A
+/// person or an agent often has only the line with the error.
+pub fn find_with_lines(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    kind: Option<RunKind<'_>>,
+    lines: &Fingerprint,
+) -> Result<Vec<Failure>, OpError> {
+    let mut ids = alike(rx, kind, lines)?;
+    let first = lines.hashes().get(..1).unwrap_or_default();
+    let with_all = matching(rx, kind, first, |known| lines.is_part_of(known))?;
+    ids.extend(with_all.into_iter().filter(|id| !ids.contains(id)).collect::<Vec<_>>());
+    newest_first(rx, projects, ids)
+}
+
+fn newest_first(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    ids: Vec<i64>,
+) -> Result<Vec<Failure>, OpError> {
     let mut found = Vec::new();
-    for id in alike(rx, kind, lines)? {
+    for id in ids {
         found.extend(get(rx, id, projects)?);
     }
     found.sort_by_key(|failure| std::cmp::Reverse((failure.last_at, failure.id)));

@@ -38,6 +38,11 @@ impl Fingerprint {
         longest > 0 && shared * SAME.1 >= longest * SAME.0
     }
 
+    /// Whether another failure has all lines of this one.
+    pub fn is_part_of(&self, other: &Fingerprint) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|hash| other.0.binary_search(hash).is_ok())
+    }
+
     /// Lines that every fingerprint of the same failure has at least one of: a lookup by these misses none. At most
     /// one line in five may differ, so one more than a fifth is enough.
     pub fn probes(&self) -> &[u32] {

@@ -138,13 +138,14 @@ impl Flow {
     }
 }
 
-/// Whether commands at a position decide the exit code, whether their output is hidden, and whether it is
-/// hidden by a pipe only.
+/// Whether commands at a position decide the exit code, whether their output is hidden, whether it is
+/// hidden by a pipe only, and whether the shell does not wait for them.
 #[derive(Clone, Copy, Default)]
 struct Fate {
     decides: bool,
     hidden: bool,
     piped: bool,
+    background: bool,
 }
 
 struct FateMarks<'a> {
@@ -170,6 +171,7 @@ impl FateMarks<'_> {
                 decides: fate.decides && counts && !background,
                 hidden: fate.hidden || background,
                 piped: fate.piped && !background,
+                background: fate.background || background,
             };
             self.chain(chain, fate, strict, depth);
             self.set(chain, strict);
@@ -194,6 +196,7 @@ impl FateMarks<'_> {
                     decides: fate.decides && !negated && (place == last || strict.pipefail),
                     hidden: fate.hidden || place < last,
                     piped: is_shown && (fate.piped || place < last),
+                    ..fate
                 };
                 self.stage(stage, fate, strict, depth);
             }
@@ -225,6 +228,7 @@ impl FateMarks<'_> {
                     false => fate.piped,
                 };
                 command.hidden |= fate.hidden;
+                command.background |= fate.background;
             }
         }
     }

@@ -6,20 +6,30 @@ use serde_json::{Map, Value};
 use super::git::{self, GitReport};
 use super::outcome::Outcome;
 use super::verdict::{self, Tally, Verdict};
-use super::{Draft, run, runs};
+use super::{Draft, no_tests, run, runs};
 use crate::shell::Simple;
 
 /// Adds `metadata.run` to a test run or a build, and marks a line as failed if its output says so.
 pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
-    let is_open = outcome.interrupted || outcome.background;
+    let mut is_open = outcome.interrupted || outcome.background;
     if let Some((place, run)) = runs::of(&draft.commands) {
+        if is_left_running(&draft.commands, place) {
+            is_open = true;
+            draft.metadata.insert("background".into(), true.into());
+        }
         let printed = printed_exit(&draft.commands, place, &outcome.texts);
         let report = verdict::read(&draft.commands, place, &run, &outcome.texts);
         let own_exit = draft.commands[place].decides || printed.is_some();
         let result = match () {
             // The run was interrupted or is still running.
             () if is_open => Verdict::Unknown,
-            () => result(&draft.commands[place..], outcome, printed, report.verdict),
+            () => {
+                let result = result(&draft.commands[place..], outcome, printed, report.verdict);
+                let output = &outcome.texts;
+                let has_proof =
+                    !no_tests::ran_none(&draft.commands[place], &run, result, report.tally, output);
+                if has_proof { result } else { Verdict::Unknown }
+            }
         };
         draft.metadata.insert("run".into(), described(result, own_exit, report.tally));
         // A pipe hides the exit code of a red run: `pytest | tail -5 && git commit …` goes on and makes the commit.
@@ -34,6 +44,12 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     if !outcome.failed && outcome.answered {
         settle_git(draft, outcome, is_open);
     }
+}
+
+/// Whether the line starts the run in the background and does not wait for it: a later `cat log` shows a part of it.
+fn is_left_running(commands: &[Simple], run: usize) -> bool {
+    let waits = |command: &Simple| command.program == "wait";
+    commands[run].background && !commands.iter().skip(run + 1).any(waits)
 }
 
 /// Whether exit code 1 is an answer of the command that decides it: nothing was found, or the files differ.

@@ -381,3 +381,27 @@ fn instructions_in_errors_and_commands_are_quoted_as_data() {
     let found = reply["result"]["content"][0]["text"].as_str().unwrap();
     assert!(found.contains("KeyError") && !found.contains("</"), "{found}");
 }
+
+/// @fixes_evidence
+#[test]
+fn runs_of_other_tests_or_of_none_fix_nothing() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent = agent(&home, "s-1");
+    agent.fails("pytest", ERROR);
+    let none = json!({ "stdout": "2 tests collected in 0.01s", "stderr": "" });
+    agent.runs("pytest tests/test_cart.py --collect-only", none);
+    agent.runs("pytest", json!({ "stdout": "2 skipped in 0.01s", "stderr": "" }));
+    agent.passes("pytest tests/test_other.py");
+    agent.passes("pytest tests/test_cart.py::test_rows");
+    agent.passes("cd other && pytest");
+    let error = "FAILED tests/test_cart.py::test_total - KeyError: 'price'";
+    let open = known(&home, json!({ "error": error }));
+    assert_eq!(open.len(), 1, "one line of the error finds it");
+    assert_eq!(open[0].get("fix"), None, "{open:?}");
+    agent.passes("pytest tests/test_cart.py::test_total");
+    let fixed = known(&home, json!({ "error": error, "command": "pytest" }));
+    assert_eq!(fixed[0]["fix"]["command"], "pytest tests/test_cart.py::test_total");
+    assert!(known(&home, json!({ "error": error, "command": "cargo test" })).is_empty());
+    assert!(known(&home, json!({ "error": "FAILED tests/test_cart.py::test_x" })).is_empty());
+}

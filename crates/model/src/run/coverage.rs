@@ -59,17 +59,120 @@ pub fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     wider.iter().all(|around| narrower.iter().any(|part| is_around(around, part)))
 }
 
-/// Whether two runs of a program select different tests or packages: both name some, and no name of one is a part of
-/// a name of the other. Options do not count, so a run with another option may be the fix of a failed one.
-pub fn is_apart(program: &str, subcommand: &str, a: &str, b: &str) -> bool {
+/// Whether a run that passed shows that a failed run of its program is fixed. Each test, file or package that it names is
+/// around one that the failed run named, or is in the lines of the error that say what failed. A run that leaves tests out
+/// proves nothing. Other options do not count, so that a run with another option may be the fix.
+pub fn is_fixed_by(
+    (program, subcommand): (&str, &str),
+    (failed, error): (&str, &str),
+    passed: &str,
+) -> bool {
     let names = |line: &str| -> Vec<String> {
-        let mut names = selected(program, line).unwrap_or_default();
-        names.retain(|name| name != subcommand && !name.starts_with('-') && !name.contains('='));
+        let mut names =
+            selected(program, line).map(|args| named(program, args)).unwrap_or_default();
+        names.retain(|name| name != subcommand);
         names
     };
-    let (a, b) = (names(a), names(b));
-    let meets = |one: &String| b.iter().any(|other| contains(one, other) || contains(other, one));
-    !a.is_empty() && !b.is_empty() && !a.iter().any(meets)
+    let leaves_out = |line: &str| line.split_whitespace().filter(|word| is_left_out(word)).count();
+    if leaves_out(passed) > leaves_out(failed) {
+        return false;
+    }
+    let (before, after) = (names(failed), names(passed));
+    let is_around = |around: &String, part: &String| {
+        contains(around, part) || (program == "unittest" && is_module_around(around, part))
+    };
+    let was_named = |name: &String| before.iter().any(|part| is_around(name, part));
+    let lines: Vec<&str> = error.lines().filter(|line| says_where(line)).collect();
+    after.iter().all(was_named)
+        || after.iter().all(|name| lines.iter().any(|line| is_in(name, line)))
+}
+
+/// Options that leave tests out.
+const LEAVE_OUT: &[&str] = &[
+    "--deselect",
+    "--exclude",
+    "--ignore",
+    "--ignore-glob",
+    "--skip",
+    "-skip",
+    "--testPathIgnorePatterns",
+];
+/// Options without a value that select a part of the tests.
+const SELECT_PART: &[&str] = &["--lib", "--doc", "--bins", "--tests", "--examples", "--benches"];
+/// Options whose value selects no test. They take the next word.
+const VALUE_SELECTS_NOTHING: &[&str] = &[
+    "--features",
+    "-F",
+    "--profile",
+    "--target",
+    "--target-dir",
+    "--tb",
+    "--color",
+    "--config",
+    "--rootdir",
+    "--env",
+    "--reporter",
+    "--log-level",
+    "--cov",
+    "-W",
+    "-o",
+    "-c",
+    "-j",
+];
+/// Options with `=` whose value selects tests.
+const VALUE_SELECTS: &[&str] = &[
+    "-run=",
+    "--run=",
+    "--filter=",
+    "--grep=",
+    "--testNamePattern=",
+    "--testPathPattern=",
+    "-Dtest=",
+];
+
+fn is_left_out(word: &str) -> bool {
+    let option = word.split('=').next().unwrap_or(word);
+    LEAVE_OUT.contains(&option) || word.trim_matches(['"', '\'']) == "not"
+}
+
+/// The names of tests, files and packages among the arguments.
+fn named(program: &str, args: Vec<String>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut skips = false;
+    for arg in args {
+        let is_value = std::mem::take(&mut skips);
+        // `-p` of pytest loads a plugin.
+        skips =
+            VALUE_SELECTS_NOTHING.contains(&arg.as_str()) || (program == "pytest" && arg == "-p");
+        let value = VALUE_SELECTS.iter().find_map(|option| arg.strip_prefix(option));
+        match value {
+            Some(value) => names.push(value.trim_matches(['"', '\'']).to_owned()),
+            None if SELECT_PART.contains(&arg.as_str()) => names.push(arg),
+            None if is_value || arg.starts_with('-') || arg.contains('=') => {}
+            None if arg.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            None => names.push(arg),
+        }
+    }
+    names
+}
+
+/// Whether a line of an error names what failed or where.
+fn says_where(line: &str) -> bool {
+    text::telling::is_telling(line) || line.trim_start().starts_with("--> ")
+}
+
+/// Whether a line contains a name from its beginning on; a path has to be there to its end.
+fn is_in(name: &str, line: &str) -> bool {
+    let plain = name.strip_prefix("./").unwrap_or(name);
+    let plain = plain.strip_suffix("/...").unwrap_or(plain).trim_end_matches('/');
+    let is_path = plain != name || plain.contains('/');
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !plain.is_empty()
+        && line.match_indices(plain).any(|(at, _)| {
+            let before = line.get(..at).and_then(|before| before.chars().next_back());
+            let after = line.get(at + plain.len()..).and_then(|after| after.chars().next());
+            !before.is_some_and(is_part) && !(is_path && after.is_some_and(is_part))
+        })
 }
 
 /// Options that say where a run works and not what it selects. They take the next word.
@@ -132,18 +235,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_apart_if_they_name_different_tests_only() {
-        for (program, subcommand, a, b, expected) in [
-            ("pytest", "", "pytest tests/a.py", "pytest tests/b.py", true),
-            ("pytest", "", "pytest tests/a.py", "pytest tests/a.py::test_x", false),
-            ("pytest", "", "pytest", "pytest tests/b.py", false),
-            ("pytest", "", "pytest -x", "pytest --lf tests/b.py", false),
-            ("cargo", "test", "cargo test -p web", "cargo test -p api", true),
-            ("cargo", "test", "cargo test", "cargo test --features tls", false),
-            ("make", "", "make CC=gcc", "make CC=clang", false),
-        ] {
-            assert_eq!(is_apart(program, subcommand, a, b), expected, "{a} | {b}");
-            assert_eq!(is_apart(program, subcommand, b, a), expected, "{b} | {a}");
+    fn a_failure_is_fixed_by_a_run_of_its_failed_tests_only() {
+        const PY: &str = "FAILED tests/a.py::t - KeyError: 'id'\ntests/b.py ..";
+        const GO: &str = "--- FAIL: TestTotal (0.01s)\nFAIL\tex/a\t0.1s\nok  \tex/b\t0.1s";
+        const RS: &str = "test a::t ... FAILED\ntest b::t ... ok\nerror: test failed, to rerun pass `-p api --lib`";
+        let table = [
+            ("pytest", "", "pytest", PY, "pytest tests/a.py", true),
+            ("pytest", "", "pytest", PY, "pytest tests/a.py::t -x", true),
+            ("pytest", "", "pytest", PY, "pytest -k t", true),
+            ("pytest", "", "pytest", PY, "pytest -p no:cacheprovider -n 4", true),
+            ("pytest", "", "pytest", PY, "pytest tests/b.py", false),
+            ("pytest", "", "pytest", PY, "pytest --deselect tests/a.py::t", false),
+            ("pytest", "", "pytest", PY, "pytest -k 'not t'", false),
+            ("pytest", "", "pytest tests/a.py", PY, "pytest tests/a.py::other", false),
+            ("pytest", "", "pytest tests/a.py", PY, "pytest tests/a.py -k other", false),
+            ("pytest", "", "pytest tests/a.py", PY, "pytest tests/b.py", false),
+            ("pytest", "", "pytest tests/a.py", PY, "pytest tests", true),
+            ("pytest", "", "pytest tests/a.py", "", "pytest tests/a.py --lf", true),
+            ("go", "test", "go test ./...", GO, "go test ./b", false),
+            ("go", "test", "go test ./...", GO, "go test ./a", true),
+            ("go", "test", "go test ./...", GO, "go test -run TestTotal ./a", true),
+            ("go", "test", "go test ./...", GO, "go test -run=TestOther ./a", false),
+            ("cargo", "test", "cargo test", RS, "cargo test b::", false),
+            ("cargo", "test", "cargo test", RS, "cargo test a::", true),
+            ("cargo", "test", "cargo test", RS, "cargo test -p api", true),
+            ("cargo", "test", "cargo test", RS, "cargo test -p web", false),
+            ("cargo", "test", "cargo test", RS, "cargo test --lib", true),
+            ("cargo", "test", "cargo test", RS, "cargo test --doc", false),
+            ("cargo", "test", "cargo test", RS, "cargo test --features tls", true),
+            ("cargo", "test", "cargo test", RS, "cargo test -- --skip a::t", false),
+            ("cargo", "test", "cargo test -p web", "", "cargo test -p api", false),
+            ("make", "", "make CC=gcc", "", "make CC=clang", true),
+        ];
+        for (program, subcommand, failed, error, passed, expected) in table {
+            let is_fixed = is_fixed_by((program, subcommand), (failed, error), passed);
+            assert_eq!(is_fixed, expected, "{failed} | {passed}");
         }
     }
 

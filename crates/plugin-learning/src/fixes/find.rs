@@ -17,7 +17,7 @@ pub(crate) struct FindFix;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindFixParams {
-    /// The output of the failed run, or its lines with the error. Without it: the failures seen most often.
+    /// The output of the failed run, or one or more of its lines with the error. Without it: the failures seen most often.
     #[serde(default)]
     error: Option<String>,
     /// The command that failed; only failures of the same program and sub-command are compared.
@@ -96,7 +96,7 @@ impl Op for FindFix {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
             let found = match &error {
-                Some(lines) => failures::find(rx, projects.as_deref(), kind, lines)?,
+                Some(lines) => failures::find_with_lines(rx, projects.as_deref(), kind, lines)?,
                 None => failures::list(rx, projects.as_deref(), limit)?,
             };
             let read = |failure| KnownFailure::read(rx, failure, scope.root()).transpose();

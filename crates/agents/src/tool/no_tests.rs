@@ -1,0 +1,133 @@
+//! Runs that ran no test: they prove nothing, whatever their exit code is.
+
+use super::runs::{Run, RunKind};
+use super::verdict::{Tally, Verdict};
+use crate::shell::Simple;
+
+/// Options with which a runner lists, collects or compiles tests and runs none.
+const RUN_NOTHING: &[&str] = &[
+    "--collect-only",
+    "--co",
+    "--no-run",
+    "--list",
+    "--listTests",
+    "--list-tests",
+    "--dry-run",
+    "--just-print",
+    "--setup-plan",
+    "--setup-only",
+    "--fixtures",
+    "--show-only",
+    "-DskipTests",
+    "-Dmaven.test.skip=true",
+];
+/// Such options of one program, which mean something else to others.
+const RUN_NOTHING_IN: &[(&str, &str)] = &[
+    ("make", "-n"),
+    ("gmake", "-n"),
+    ("go", "-list"),
+    ("go", "-c"),
+    ("ctest", "-N"),
+    ("gradle", "-m"),
+    ("gradlew", "-m"),
+];
+/// Parts of the line with which a runner says that it found no test.
+const NO_TESTS: &[&str] = &[
+    "no tests ran in ",
+    "NO TESTS RAN",
+    "Ran 0 tests in ",
+    "No tests found, exiting with code ",
+    "No test files found, exiting with code ",
+    "error: no tests to run",
+    "Error: No tests found",
+    "No tests were found!!!",
+];
+
+/// Whether the run executed no test, so that its result is no evidence. A failure counts unless the output says that there
+/// were no tests: a run may fail before the first one.
+pub(super) fn ran_none(
+    command: &Simple,
+    run: &Run<'_>,
+    result: Verdict,
+    tally: Tally,
+    texts: &[&str],
+) -> bool {
+    let only_lists = || command.args.windows(2).any(|pair| pair == ["nextest", "list"]);
+    let does_nothing = |arg: &String| {
+        RUN_NOTHING.contains(&arg.as_str()) || RUN_NOTHING_IN.contains(&(run.program, arg.as_str()))
+    };
+    if result == Verdict::Passed && (command.args.iter().any(does_nothing) || only_lists()) {
+        return true;
+    }
+    let Tally { passed, failed, skipped, errors } = tally;
+    let counted = [passed, failed, errors].into_iter().flatten();
+    if run.kind != RunKind::Test || counted.clone().sum::<u64>() > 0 {
+        return false;
+    }
+    let has_counts = counted.chain(skipped).next().is_some();
+    (result == Verdict::Passed && (has_counts || only_empty_packages(texts)))
+        || lines(texts).any(says_none)
+}
+
+fn lines<'a>(texts: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    texts.iter().flat_map(|text| text.lines()).map(str::trim)
+}
+
+fn says_none(line: &str) -> bool {
+    let deselected = line.trim_matches(['=', ' ']).split_once(" deselected in ");
+    NO_TESTS.iter().any(|part| line.contains(part))
+        || deselected.is_some_and(|(count, _)| count.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether go reports packages, and none of them has a test that ran.
+fn only_empty_packages(texts: &[&str]) -> bool {
+    let is_empty =
+        |line: &str| line.contains("[no tests to run]") || line.contains("[no test files]");
+    lines(texts).any(is_empty)
+        && !lines(texts).any(|line| line.starts_with("ok ") && !is_empty(line))
+        && !lines(texts).any(|line| line.starts_with("ok\t") && !is_empty(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{runs, verdict};
+    use super::*;
+    use crate::shell;
+
+    /// @capture_no_tests
+    #[test]
+    fn a_run_without_a_test_has_no_result() {
+        let cargo_none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out";
+        let cargo_one = "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+        let both = format!("{cargo_one}\n{cargo_none}");
+        use Verdict::{Failed, Passed};
+        let table = [
+            ("cargo test nosuch", Passed, cargo_none, true),
+            ("cargo test", Passed, &both, false),
+            ("cargo test --no-run", Passed, "Finished", true),
+            ("cargo test --no-run", Failed, "error[E0308]: mismatched types", false),
+            ("cargo nextest list", Passed, "", true),
+            ("pytest --collect-only", Passed, "2 tests collected in 0.01s", true),
+            ("pytest", Passed, "2 skipped in 0.01s", true),
+            ("pytest", Passed, "1 passed, 2 skipped in 0.01s", false),
+            ("pytest -q", Passed, "", false),
+            ("pytest tests/none.py", Failed, "no tests ran in 0.01s", true),
+            ("pytest -k x", Failed, "===== 2 deselected in 0.01s =====", true),
+            ("pytest", Failed, "1 failed, 2 deselected in 0.01s\nno tests ran in 0.01s", false),
+            ("pytest -n 4", Passed, "", false),
+            ("npx jest none", Failed, "No tests found, exiting with code 1", true),
+            ("go test ./...", Passed, "?   \tex/a\t[no test files]", true),
+            ("go test ./...", Passed, "?   \tex/a\t[no test files]\nok  \tex/b\t0.1s", false),
+            ("go test -run X ./a", Passed, "ok  \tex/a\t0.1s [no tests to run]", true),
+            ("make -n test", Passed, "pytest", true),
+            ("cargo build", Passed, "", false),
+        ];
+        for (line, result, output, expected) in table {
+            let commands = shell::commands(line);
+            let (place, run) = runs::of(&commands).unwrap();
+            let tally = verdict::read(&commands, place, &run, &[output]).tally;
+            let none = ran_none(&commands[place], &run, result, tally, &[output]);
+            assert_eq!(none, expected, "{line}: {output}");
+        }
+    }
+}
