@@ -1,4 +1,6 @@
-//! Notes on records in lists: how one relates to others.
+//! Notes on records in lists: how one relates to others, and whether it is proved.
+
+use model::observation::Observation;
 
 /// The relation of a hit to other records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,19 @@ pub(crate) enum Note {
     WorkedLater(i64),
     Replaces(i64),
     ReplacedBy(i64),
+}
+
+/// The status of a hypothesis that does not hold or is not proved, so that it does not read as a fact; none for other
+/// records.
+pub(crate) fn doubt(record: &Observation) -> Option<&'static str> {
+    let metadata = record.metadata.as_ref()?;
+    metadata.get("ghap")?;
+    match metadata.get("status")?.as_str()? {
+        "falsified" => Some("falsified: it was believed and is wrong"),
+        "abandoned" => Some("abandoned, not proved"),
+        "hypothesis" => Some("not proved yet"),
+        _ => None,
+    }
 }
 
 /// The beginning of the note of a hit if nothing that was found is likely to be what was asked for.

@@ -6,7 +6,7 @@ use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::observations;
+use store::{Rx, observations};
 
 use crate::{examples, record_id};
 
@@ -88,13 +88,23 @@ impl Op for UnpinObservation {
 
 fn set(cx: &Cx<'_>, id: i64, is_pinned: bool) -> Result<PinOutput, OpError> {
     cx.store.write(move |tx| {
-        let changed = observations::pin(tx, id, is_pinned)?.ok_or_else(|| {
-            OpError::not_found(format!("there is no #{id}"))
-                .with("param", "id")
-                .hint("`rekindle search` and `rekindle recent` show the ids of records.")
-        })?;
+        let Some(changed) = observations::pin(tx, id, is_pinned)? else {
+            return Err(cannot_pin(tx, id)?);
+        };
         Ok(PinOutput { id, is_pinned, changed })
     })
+}
+
+/// The error for an id that has no pin.
+fn cannot_pin(rx: &Rx<'_>, id: i64) -> Result<OpError, OpError> {
+    let other = observations::one(rx, id)?.map(|record| record.obs_type);
+    let error = match other {
+        Some(kind) => OpError::invalid("id", format!("#{id} is of the type {} and has no pin", kind.word()))
+            .hint("Only captured records, prompts, answers, marks and summaries are pinned; memories, experiences and values never expire."),
+        None => OpError::not_found(format!("there is no #{id}"))
+            .hint("`rekindle search` and `rekindle recent` show the ids of records."),
+    };
+    Ok(error.with("param", "id"))
 }
 
 impl Pretty for PinObservation {

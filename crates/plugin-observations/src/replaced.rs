@@ -14,7 +14,7 @@ use store::search::{self, Filter, Hit, TalkText};
 use store::{Rx, TextQuestion, observations, passages, prompts, superseded_by};
 use text::{Replacement, Statement};
 
-use crate::note::Note;
+use crate::note::{self, Note};
 use crate::records_read::RecordsRead;
 use crate::show::RecordRow;
 
@@ -406,6 +406,7 @@ pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
     }
     let marked = records.into_iter().map(|record| {
         let note = by.get(&record.id).map(|newer| Note::ReplacedBy(*newer).text());
+        let note = note.or_else(|| note::doubt(&record).map(str::to_owned));
         MarkedRecord { record, note }
     });
     Ok(marked.collect())

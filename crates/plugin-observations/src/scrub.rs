@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
-use model::observation::ObsType;
+use model::observation::{ObsType, RecordType};
 use model::session::Summary;
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -54,8 +54,8 @@ impl Op for Scrub {
         summary: "Remove secrets from records captured earlier",
         doc: "The secret guard checks every text of an event before it is stored. This checks the stored ones again with its \
               current rules: texts, metadata and paths of records, prompts, summaries, names and directories of \
-              projects and sessions, and the context of sessions. Marks are held to \
-              the rules for text that people write. Hints have their own guard and are left alone, as are copies \
+              projects and sessions, and the context of sessions. Marks, memories, hypotheses and values \
+              are held to the rules for text that people write. Hints have their own guard and are left alone, as are copies \
               that you made with backup; those that a restore or a repair saved are named. Scrubbing twice \
               changes nothing.",
         access: Access::Write { destructive: true, idempotent: true },
@@ -221,8 +221,10 @@ fn records(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Replacement>, OpError> 
     let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for old in texts {
         let Some(mut new) = guarded(&old, Profile::Strict) else { continue };
-        let kind = observations::one(rx, old.id)?.map(|record| record.obs_type.kind());
-        if kind == Some(ObsType::Marker) {
+        let obs_type = observations::one(rx, old.id)?.map(|record| record.obs_type);
+        let kind = obs_type.map(RecordType::kind);
+        let is_declared = obs_type.is_some_and(|obs_type| store::is_declared(rx, obs_type));
+        if kind == Some(ObsType::Marker) || is_declared {
             let Some(declared) = guarded(&old, Profile::Declared) else { continue };
             new = declared;
         }

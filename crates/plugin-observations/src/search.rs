@@ -26,7 +26,7 @@ use text::query::{self, Finder, Form, Query};
 
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
-use crate::note::{MERELY_SIMILAR, Note};
+use crate::note::{self, MERELY_SIMILAR, Note};
 use crate::records_read::RecordsRead;
 use crate::replaced::Replacements;
 use crate::show;
@@ -179,7 +179,7 @@ pub(crate) struct FoundRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     /// Its relation to other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID` or
-    /// `replaced by #ID`; after `merely similar` if no hit is likely to be what was asked for.
+    /// `replaced by #ID`, or the status of a hypothesis that is not proved; after `merely similar` if no hit is likely to be what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     /// From 0 to 1.
@@ -658,6 +658,9 @@ fn records(
     for one in &page {
         if let Some(record) = records.read_hit(rx, one.hit)? {
             let mut shown_record = FoundRecord::new(record, one, &finder, preview);
+            if let Some(doubt) = note::doubt(record) {
+                shown_record.note = Some(doubt.to_owned());
+            }
             if *merely_similar {
                 let note = shown_record.note.map(|note| format!("{MERELY_SIMILAR}; {note}"));
                 shown_record.note = note.or_else(|| Some(MERELY_SIMILAR.to_owned()));

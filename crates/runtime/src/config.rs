@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use contract::config::days_by_type;
 use contract::{Config, ConfigKey, ConfigKind, Table};
-use model::observation::unknown_type;
+use model::observation::{RecordType, unknown_type};
 use model::{Code, OpError, limits};
 use toml_edit::{DocumentMut, Item, Value};
 
@@ -162,6 +162,10 @@ fn set_checked(
                 error.message,
                 error.hint.unwrap_or_default()
             ));
+        }
+        let is_kept = |kind: &RecordType| store::declared_kinds().any(|kept| kept == kind.word());
+        if let Some((kind, _)) = given.iter().find(|(kind, _)| is_kept(kind)) {
+            return Err(format!("{}: records of the type {} never expire", key.key, kind.word()));
         }
     }
     config.set(key, value)

@@ -94,6 +94,11 @@ pub trait Records: Aggregate {
         &[]
     }
 
+    /// Whether agents and users declare its records. They never expire, and the guard applies its rules for declared text.
+    fn is_declared(&self) -> bool {
+        false
+    }
+
     /// Whether its records are parts of a session, which the column `session` of its table names; NULL for a record
     /// that is in none. The record of the session itself is no part of it.
     fn in_session(&self) -> bool {

@@ -234,6 +234,10 @@ impl Aggregate for Memories {
 }
 
 impl Records for Memories {
+    fn is_declared(&self) -> bool {
+        true
+    }
+
     fn kinds(&self) -> &'static [&'static str] {
         &[KIND]
     }

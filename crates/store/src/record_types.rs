@@ -19,3 +19,9 @@ pub fn check_type(rx: &Rx<'_>, param: &str, kind: RecordType) -> Result<(), OpEr
 pub fn superseded_by(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
     rx.registry().superseded_by(rx, id)
 }
+
+/// Whether agents and users declare records of this type, such as memories.
+pub fn is_declared(rx: &Rx<'_>, kind: RecordType) -> bool {
+    let declared = rx.registry().records().filter(|records| records.is_declared());
+    declared.flat_map(|records| records.kinds()).any(|word| *word == kind.word())
+}

@@ -41,6 +41,12 @@ pub fn other_kinds(more: &[&'static dyn Aggregate]) -> Vec<&'static str> {
     records.flat_map(|records| records.kinds()).copied().collect()
 }
 
+/// The kinds of records that agents and users declare, which never expire.
+pub fn declared_kinds() -> impl Iterator<Item = &'static str> {
+    let records = AGGREGATES.iter().filter_map(|aggregate| aggregate.records());
+    records.filter(|records| records.is_declared()).flat_map(|records| records.kinds()).copied()
+}
+
 /// The registry of a store with these aggregates besides its own.
 pub(crate) fn with(more: &[&'static dyn Aggregate]) -> Registry {
     Registry::new(more.iter().chain(AGGREGATES).copied().collect())

@@ -33,6 +33,8 @@ fn config_sets_gets_and_lists_settings_and_names_their_source() {
         ["retention.days", "banana"],
         ["retention.days", "file_read=30,banana=1"],
         ["retention.days", "file_read=-1"],
+        ["retention.days", "memory=30"],
+        ["retention.days", "file_read=30,experience=0"],
         ["observations.exclude_projects", "web,/srv/[a"],
         ["no.such", "1"],
     ] {

@@ -93,6 +93,10 @@ impl Aggregate for Ghaps {
 }
 
 impl Records for Ghaps {
+    fn is_declared(&self) -> bool {
+        true
+    }
+
     fn kinds(&self) -> &'static [&'static str] {
         &[EXPERIENCE, ACTIVE]
     }

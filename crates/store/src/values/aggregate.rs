@@ -53,6 +53,10 @@ impl Aggregate for LearnedValues {
 }
 
 impl Records for LearnedValues {
+    fn is_declared(&self) -> bool {
+        true
+    }
+
     fn kinds(&self) -> &'static [&'static str] {
         &[KIND]
     }

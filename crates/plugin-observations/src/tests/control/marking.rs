@@ -50,7 +50,7 @@ fn an_unknown_record_cannot_be_pinned_or_unpinned() {
 fn mark(world: &World, session: Option<&str>, cwd: &str, params: Value) -> Value {
     let situation = Situation { cwd: Some(cwd.into()), ..Situation::default() };
     let session = session.map(str::to_owned);
-    let caller = Caller { tier: Tier::Agent, session, situation };
+    let caller = Caller { tier: Tier::Agent, session, situation, ..Caller::default() };
     world.call_as(caller, "mark", params).unwrap()
 }
 
