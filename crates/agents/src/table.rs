@@ -137,6 +137,14 @@ pub fn agent(name: &str) -> Option<&'static Agent> {
 }
 
 /// The kind of the event of this name, in the first agent that has it.
+/// The agent that an MCP client belongs to, by the name with which it introduces itself: `codex-mcp-client`.
+pub fn of_client(name: &str) -> Option<&'static Agent> {
+    let name = name.to_lowercase();
+    let begins =
+        |agent: &&Agent| agent.name.split('-').next().is_some_and(|word| name.contains(word));
+    AGENTS.iter().find(begins)
+}
+
 pub fn kind(event: &str) -> Kind {
     AGENTS.iter().find_map(|agent| agent.event(event)).map_or(Kind::Other, |event| event.kind)
 }

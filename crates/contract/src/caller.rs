@@ -101,7 +101,9 @@ impl KnownCaller<'_> {
         now: i64,
     ) -> CallerSession {
         // Of the agents over MCP only Claude Code names its session.
-        let agent = if self.tier == Tier::Agent { "claude-code" } else { "unknown" };
+        let is_claude = self.client.as_ref().is_none_or(|name| name.contains("claude"));
+        let names_its_own = self.tier == Tier::Agent && is_claude;
+        let agent = if names_its_own { "claude-code" } else { "unknown" };
         let excluded = listed(config.text(EXCLUDED_PROJECTS.key));
         CallerSession { name, agent, facts, excluded, now }
     }

@@ -101,6 +101,9 @@ pub struct Caller {
     /// The agent's session, if the surface knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The name with which an MCP client introduced itself, if the surface knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     #[serde(skip_serializing_if = "Situation::is_empty")]
     pub situation: Situation,
 }
@@ -169,6 +172,7 @@ struct FlatEnvelope {
     #[serde(default)]
     tier: Tier,
     session: Option<String>,
+    client: Option<String>,
     #[serde(default)]
     situation: Situation,
     db: Option<String>,
@@ -179,8 +183,9 @@ struct FlatEnvelope {
 
 impl From<FlatEnvelope> for Envelope {
     fn from(flat: FlatEnvelope) -> Envelope {
-        let FlatEnvelope { call, tier, session, situation, db, revision, tools, env_stamp } = flat;
-        let caller = Caller { tier, session, situation };
+        let FlatEnvelope { call, tier, session, client, situation, db, revision, tools, env_stamp } =
+            flat;
+        let caller = Caller { tier, session, client, situation };
         Envelope { call, caller, db, revision, tools, env_stamp }
     }
 }

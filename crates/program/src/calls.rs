@@ -20,6 +20,7 @@ pub(crate) fn request(op: &str, params: Value) -> Request {
 pub(crate) fn person() -> Caller {
     Caller {
         tier: Tier::Person,
+        client: None,
         session: std::env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|id| !id.is_empty()),
         situation: client::platform::situation(),
     }

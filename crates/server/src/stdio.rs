@@ -3,6 +3,7 @@
 //! Lines are handled one after the other, so at most one is in flight when a PRIMARY is lost. It is sent again to the
 //! next PRIMARY, with the same id. Only MCP frames are written to stdout.
 
+mod own_session;
 mod updates;
 
 use std::io;
@@ -25,6 +26,7 @@ use crate::platform::EndSignals;
 use crate::primary::{DaemonOptions, EndReason, Primary};
 use crate::rpc::{self, RpcFrame};
 use crate::socket::{read_line, too_large};
+use own_session::Asked;
 use updates::{Live, LiveUpdates};
 
 /// Methods that can be answered without the PRIMARY, because their result depends only on this build.
@@ -74,6 +76,7 @@ where
         let mut client = StdioClient {
             tools: self.tools.clone(),
             session: self.session.take(),
+            name: None,
             revision: None,
             wishes: EnvWishes::default(),
             subscriptions: 0,
@@ -150,6 +153,10 @@ where
         signals: &mut EndSignals,
     ) -> io::Result<bool> {
         let (notify, notifications) = mpsc::channel(limits::NOTIFICATIONS_QUEUE_MAX);
+        let asked = own_session::asked(line);
+        if let Some(Asked::Introduction(name)) = &asked {
+            client.name = Some(name.clone());
+        }
         let answer = self.answer(client, backend, line, notify);
         let answer = with_notifications(answer, notifications, live);
         let (reply, signalled) = until_signalled(answer, signals).await;
@@ -157,6 +164,9 @@ where
         live.apply(changes, backend.as_ref(), &self.locations).await;
         client.subscriptions = live.count();
         if let Some(reply) = reply.flatten() {
+            if asked == Some(Asked::OwnSession) && client.session.is_none() {
+                client.session = own_session::of_reply(&reply);
+            }
             write_stdout(&reply).await?;
         }
         Ok(signalled)
@@ -381,7 +391,10 @@ enum Broken {
 /// The data about our own client that the PRIMARY needs.
 struct StdioClient {
     tools: String,
+    /// The agent's session, from the environment; else the one whose ghap it started or adopted.
     session: Option<String>,
+    /// The name with which it introduced itself.
+    name: Option<String>,
     revision: Option<String>,
     /// The environment variables that the PRIMARY asked for last.
     wishes: EnvWishes,
@@ -396,6 +409,7 @@ impl StdioClient {
         Caller {
             tier: Tier::Agent,
             session: self.session.clone(),
+            client: self.name.clone(),
             situation: client::platform::situation(),
         }
     }

@@ -115,7 +115,12 @@ impl Mcp {
 
     /// Performs the older handshake. Returns the negotiated revision.
     pub fn initialize(&mut self, revision: &str) -> String {
-        let info = json!({ "name": "test", "version": "1" });
+        self.initialize_as("test", revision)
+    }
+
+    /// Performs the older handshake under the name of a client. Returns the negotiated revision.
+    pub fn initialize_as(&mut self, client: &str, revision: &str) -> String {
+        let info = json!({ "name": client, "version": "1" });
         let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": info });
         let reply = self.request("initialize", &params);
         self.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use testkit::Home;
+use testkit::{Home, Mcp};
 
 use super::ghaps::{SESSION, confirmed, new};
 use super::home;
@@ -341,4 +341,101 @@ fn with_the_switch_off_and_in_paused_and_excluded_projects_hooks_leave_nothing()
             db.query_row("SELECT count(*) FROM check_ins", [], |row| row.get(0)).unwrap();
         assert_eq!(counters, 0, "{name}");
     }
+}
+
+/// @ghap_own_session
+#[test]
+fn a_client_without_a_session_id_stays_with_the_session_of_its_ghap() {
+    let home = home();
+    let _daemon = home.daemon();
+    let cwd = home.path("web");
+    std::fs::create_dir_all(cwd.join(".git")).unwrap();
+    let prompt = |agent: &str, session: &str| {
+        let event = json!({ "session_id": session, "cwd": cwd, "prompt": "go on" });
+        let args = ["hook", "UserPromptSubmit", "--agent", agent];
+        home.run_with(&args, event.to_string().as_bytes()).ok();
+    };
+    let serve = |client: &str| {
+        let mut command = home.command(["serve", "--tools", "all"]);
+        command.current_dir(&cwd);
+        let mut mcp = Mcp::start(command);
+        mcp.initialize_as(client, "2025-11-25");
+        mcp
+    };
+    let goal = |goal: &str, more: Value| {
+        let mut params = new("");
+        params.as_object_mut().unwrap().remove("session_id");
+        params["goal"] = goal.into();
+        more.as_object().unwrap().iter().for_each(|(name, value)| params[name] = value.clone());
+        params
+    };
+    prompt("codex", "codex-b");
+    prompt("claude-code", "claude-a");
+    let mut claude = serve("claude-code");
+    let started =
+        claude.call("start_ghap", &goal("Of Claude", json!({ "session_id": "claude-a" })));
+    assert_eq!(started.unwrap()["session_id"], "claude-a");
+    // The session of Claude Code was active last.
+    let mut codex = serve("codex-mcp-client");
+    assert_eq!(codex.call("get_active_ghap", &json!({})).unwrap()["has_active"], false);
+    let end = json!({ "status": "abandoned", "result": "gave up" });
+    assert!(codex.call("resolve_ghap", &end).is_err());
+    let started = codex.call("start_ghap", &goal("Of Codex", json!({}))).unwrap();
+    assert_eq!(started["session_id"], "codex-b");
+    // Another session of Codex does not take the place of its own, and a client without a name has one after its start.
+    prompt("codex", "codex-c");
+    assert_eq!(codex.call("get_active_ghap", &json!({})).unwrap()["goal"], "Of Codex");
+    let resolved = codex.call("resolve_ghap", &end).unwrap();
+    assert_eq!((&resolved["session_id"], &resolved["id"]), (&json!("codex-b"), &started["id"]));
+    let kept = home.call("get_active_ghap", &json!({ "session_id": "claude-a" }));
+    assert_eq!(kept["goal"], "Of Claude");
+    // An agent without a recorded session gets one of its own.
+    let mut gemini = serve("gemini-cli-mcp-client");
+    let started = gemini.call("start_ghap", &goal("Of Gemini", json!({}))).unwrap();
+    assert!(!["claude-a", "codex-b", "codex-c"].contains(&started["session_id"].as_str().unwrap()));
+    prompt("claude-code", "claude-a");
+    assert_eq!(gemini.call("resolve_ghap", &end).unwrap()["id"], started["id"]);
+}
+
+/// @ghap_one_active
+#[test]
+fn a_session_with_a_ghap_in_another_project_is_found_there() {
+    let home = home();
+    let dirs = ["api", "web"].map(|name| home.path(name));
+    for dir in &dirs {
+        std::fs::create_dir_all(dir.join(".git")).unwrap();
+    }
+    let event = |session: &str| json!({ "session_id": session, "cwd": dirs[0], "prompt": "go on" });
+    home.hook("UserPromptSubmit", &event("s-1"));
+    let mut params = new("s-1");
+    params["cwd"] = dirs[1].to_str().into();
+    home.call("start_ghap", &params);
+    home.hook("UserPromptSubmit", &event("s-2"));
+    let mut command = home.command(["ghap"]);
+    command.current_dir(&dirs[1]);
+    let shown = testkit::home::finish(command, b"").ok();
+    assert!(shown.contains(params["goal"].as_str().unwrap()), "{shown}");
+}
+
+/// @ghap_commands
+#[test]
+fn evidence_of_an_earlier_iteration_is_shown_as_such() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    home.call("start_ghap", &new(SESSION));
+    ran(&home, (SESSION, "web"), "cargo test", GREEN);
+    let shown = || home.run(&["ghap", "--session", SESSION]).ok();
+    assert!(shown().contains("3 passed, 0 failed (confirmed would be gold)"), "{}", shown());
+    home.call("update_ghap", &json!({ "prediction": "Nothing else fails", "session_id": SESSION }));
+    assert!(shown().contains("3 passed, 0 failed (of iteration 1, does not count)"), "{}", shown());
+    let id = home.call("get_active_ghap", &json!({ "session_id": SESSION }))["id"].clone();
+    let body = home.run(&["get", &format!("ghap://{}", id.as_str().unwrap())]).ok();
+    assert!(body.contains("Evidence: cargo test, ") && body.contains("Earlier, until "), "{body}");
+    // A run without a test and a run in the background are no evidence.
+    ran(&home, (SESSION, "web"), "cargo test --no-run", "Finished");
+    ran(&home, (SESSION, "web"), "cargo test nosuch", &GREEN.replace("3 passed", "0 passed"));
+    ran(&home, (SESSION, "web"), "cargo test > log 2>&1 & sleep 5; cat log", GREEN);
+    let active = home.call("get_active_ghap", &json!({ "session_id": SESSION }));
+    assert_eq!(active["evidence"].as_array().unwrap().len(), 1, "{active}");
 }

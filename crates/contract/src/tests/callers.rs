@@ -13,7 +13,7 @@ use crate::config::Config;
 impl Shop {
     fn caller(&self, tier: Tier, session: Option<&str>) -> Caller {
         let situation = Situation { cwd: Some(self.work()), ..Situation::default() };
-        Caller { tier, session: session.map(str::to_owned), situation }
+        Caller { tier, session: session.map(str::to_owned), situation, ..Caller::default() }
     }
 
     /// The agent of the session that a call of this caller creates; none if it creates none.

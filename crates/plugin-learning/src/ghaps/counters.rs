@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{check_ins, ghaps};
 
-use super::place::{TOOLSET, WritePlace, target, target_to_read};
+use super::place::{TOOLSET, WritePlace, new_session_id, target, target_to_read};
 use super::{start, told};
 
 const COUNTER: OpInfo = OpInfo {
@@ -75,18 +75,6 @@ impl Op for StartSession {
             Ok(StartSessionOutput { session_id: place.session_id, started_at: rfc3339(now) })
         })
     }
-}
-
-/// A new UUID. The id of a call is random.
-fn new_session_id(cx: &Cx<'_>) -> String {
-    let mut bytes = cx
-        .store
-        .call_id()
-        .map_or_else(|| u128::from(cx.now.unsigned_abs()).to_be_bytes(), |id| id.0);
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
 pub(crate) struct ShouldCheckIn;

@@ -1,18 +1,23 @@
 //! The session and the project of a call about ghaps.
 
 use contract::{CallTarget, Cx};
-use model::ghap::Ghap;
+use model::ghap::{Ghap, GhapStatus};
+use model::session::Session;
 use model::{OpError, limits};
 use place::Wanted;
+use store::ghaps::{self, GhapFilter};
 use store::sessions::{self, SessionFilter};
-use store::{Rx, Tx, ghaps, receipts};
+use store::{Rx, Tx, receipts};
 use text::secrets::{self, Profile};
 
 /// The toolset of these operations.
 pub(super) const TOOLSET: &str = "learning";
 
+/// Sessions and ghaps among which the session of a call without one is searched.
+const LOOKED_AT: usize = 50;
+
 /// The target of a call: the session that it names, else its caller's, else the one that was last active in the project or
-/// anywhere.
+/// anywhere. A client of a known agent only gets a session of that agent; if there is none in the project, a new one.
 pub(super) fn target(
     cx: &Cx<'_>,
     session_id: Option<&str>,
@@ -30,29 +35,65 @@ pub(super) fn target_to_read(
     or_latest(cx, CallTarget::to_read(cx, session_id, cwd)?, cwd)
 }
 
-/// This target if it has a session, else the session that was last active in the project or anywhere.
+/// This target if it has a session, else the session that was last active.
 fn or_latest(cx: &Cx<'_>, named: CallTarget, cwd: Option<&str>) -> Result<CallTarget, OpError> {
     if named.session_name().is_some() {
         return Ok(named);
     }
+    let agent = cx.caller.client.as_deref().and_then(agents::of_client).map(|agent| agent.name);
     let question = named.projects(Wanted::Here);
     let latest = cx.store.read(|rx| {
         let here = question.scope(rx)?.ids();
-        let newest = |projects: Option<&[i64]>| {
-            let filter = SessionFilter { projects, ..SessionFilter::default() };
-            sessions::list(rx, &filter, 1).map(|mut found| found.pop())
-        };
-        match newest(here.as_deref())? {
-            Some(session) => Ok(Some(session.session_id)),
-            None => newest(None).map(|session| session.map(|session| session.session_id)),
+        match latest(rx, here.as_deref(), agent)? {
+            None if agent.is_none() => latest(rx, None, None),
+            found => Ok(found),
         }
     })?;
-    let latest = latest.ok_or_else(|| {
-        OpError::not_found("no session is recorded yet")
-            .hint("Name one with `session_id`: a new id starts a new session.")
-    })?;
+    let latest = match (latest, agent) {
+        (Some(session), _) => session,
+        (None, Some(_)) => new_session_id(cx),
+        (None, None) => {
+            return Err(OpError::not_found("no session is recorded yet")
+                .hint("Name one with `session_id`: a new id starts a new session."));
+        }
+    };
     // The directory is still the caller's.
     CallTarget::of(cx, Some(&latest), cwd.or(cx.caller.situation.cwd.as_deref()))
+}
+
+/// The session that was last active in these projects, of this agent or of any. One that began elsewhere counts if it has an
+/// active ghap there.
+fn latest(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    agent: Option<&str>,
+) -> Result<Option<String>, OpError> {
+    let is_of_agent = |session: &Session| agent.is_none_or(|agent| session.agent == agent);
+    let filter = SessionFilter { projects, ..SessionFilter::default() };
+    let mut found = sessions::list(rx, &filter, LOOKED_AT)?.into_iter().find(is_of_agent);
+    let status = Some(GhapStatus::Hypothesis);
+    let active = GhapFilter { projects, status, ..GhapFilter::default() };
+    for ghap in ghaps::list(rx, &active, LOOKED_AT)? {
+        let Some(owner) = sessions::by_name(rx, &ghap.session_id)?.filter(is_of_agent) else {
+            continue;
+        };
+        if found.as_ref().is_none_or(|known| owner.last_at > known.last_at) {
+            found = Some(owner);
+        }
+    }
+    Ok(found.map(|session| session.session_id))
+}
+
+/// A new UUID. The id of a call is random.
+pub(super) fn new_session_id(cx: &Cx<'_>) -> String {
+    let mut bytes = cx
+        .store
+        .call_id()
+        .map_or_else(|| u128::from(cx.now.unsigned_abs()).to_be_bytes(), |id| id.0);
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
 /// The session and the project of a write, in the store, and the agent's own id of the session.
