@@ -456,7 +456,7 @@ fn plain(text: &str) -> String {
 
 /// Refuses a text that is blank or has more than `max` characters.
 pub fn check_text(param: &str, text: &str, max: usize) -> Result<(), OpError> {
-    if text.trim().is_empty() {
+    if text::is_blank(text) {
         return Err(
             OpError::invalid(param, format!("`{param}` is blank")).hint("Say it in a sentence.")
         );

@@ -44,7 +44,7 @@ pub enum MemoryStatus {
 
 /// Refuses a content that is blank or too long.
 pub fn check_content(content: &str) -> Result<(), OpError> {
-    if content.trim().is_empty() {
+    if text::is_blank(content) {
         return Err(OpError::invalid("content", "the content is blank")
             .hint("Give the sentence to remember."));
     }
@@ -75,7 +75,11 @@ pub fn check_tags(tags: &[String]) -> Result<(), OpError> {
         if tag.trim().is_empty() {
             return Err(OpError::invalid("tags", "a tag is blank"));
         }
-        check_length("tags", tag, limits::MEMORY_TAG_CHARS_MAX)?;
+        let max = limits::MEMORY_TAG_CHARS_MAX;
+        if tag.chars().nth(max).is_some() {
+            let message = format!("a tag has more than {max} characters");
+            return Err(OpError::invalid("tags", message).with("max", max));
+        }
     }
     Ok(())
 }
@@ -99,8 +103,8 @@ pub fn read_id(param: &str, given: &str) -> Result<String, OpError> {
     if id.len() == 36 && id.bytes().enumerate().all(fits) {
         return Ok(id);
     }
-    Err(OpError::invalid(param, "the id of a memory is a UUID")
-        .hint("`list_memories` lists the ids; on the command line, `rekindle memory list`."))
+    Err(OpError::invalid(param, format!("`{param}` is not the id of a memory, which is a UUID"))
+        .hint("`list_memories` lists the ids."))
 }
 
 /// The UUID (version 4) of these random bytes.

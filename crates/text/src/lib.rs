@@ -99,6 +99,16 @@ pub fn quoted(text: &str, max_chars: usize) -> String {
     neutral(&line).into_owned()
 }
 
+/// Whether a text has no visible character: it is empty, or has white space and zero-width characters only.
+pub fn is_blank(text: &str) -> bool {
+    let is_invisible = |c: char| {
+        let zero_width =
+            matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}');
+        c.is_whitespace() || zero_width
+    };
+    text.chars().all(is_invisible)
+}
+
 /// The text with its line breaks and tabs; every other control or invisible character is replaced
 /// by a visible one.
 pub fn printable(text: &str) -> String {

@@ -369,6 +369,15 @@ fn the_command_line_states_shows_and_resolves_a_ghap() {
     assert!(shown.contains("  Prediction  The door closes again"), "{shown}");
     let updated = ghap(&["update", "--action", "Oil it", "--session", SESSION]).ok();
     assert!(updated.contains("iteration 2"), "{updated}");
+    let long = format!("The end of {} is shown", "a long note ".repeat(30).trim_end());
+    ghap(&["update", "--note", &long, "--session", SESSION]).ok();
+    let whole = ghap(&["show", "active", "--session", SESSION]).ok();
+    let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&long), "{whole}");
+    assert!(
+        words.contains("Earlier iteration 1, until 0 s ago: The hinge is loose | Turn the screw |"),
+        "{whole}"
+    );
     let resolved = ghap(&[
         "resolve",
         "falsified",
@@ -411,5 +420,33 @@ impl DaemonError for Home {
         let run = self.run(&["call", op, &params.to_string(), "--json"]);
         assert_eq!(run.code, 1, "{run:?}");
         run.json()["error"].take()
+    }
+}
+
+/// @ghap_in_search
+#[test]
+fn search_marks_a_hypothesis_that_is_wrong_or_not_proved() {
+    let home = home();
+    home.call("start_ghap", &new(SESSION));
+    let search = |words: &str| {
+        home.call("search", &json!({ "query": words, "project": "*" }))["results"][0].clone()
+    };
+    let goal = new(SESSION)["goal"].as_str().unwrap().to_owned();
+    assert_eq!(search(&goal)["note"], "not proved yet");
+    let end = json!({ "status": "falsified", "result": "no", "surprise": "It was dry",
+        "root_cause": { "category": "oversight", "description": "The pump was off" }, "session_id": SESSION });
+    home.call("resolve_ghap", &end);
+    let hit = search(&goal);
+    assert_eq!(hit["note"], "falsified: it was believed and is wrong", "{hit}");
+    let printed = home.run(&["search", &goal, "--project", "*"]).ok();
+    assert!(printed.contains("[falsified: it was believed and is wrong]"), "{printed}");
+    let mut agent = home.serve_with(&["--tools", "all"]);
+    agent.initialize("2025-11-25");
+    for (tool, params) in [
+        ("search", json!({ "query": goal, "project": "*" })),
+        ("get_observations", json!({ "ids": [hit["id"]] })),
+    ] {
+        let answer = agent.request("tools/call", &json!({ "name": tool, "arguments": params }));
+        assert!(answer.to_string().contains("falsified: it was believed"), "{tool}: {answer}");
     }
 }

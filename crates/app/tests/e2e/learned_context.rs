@@ -199,6 +199,17 @@ fn a_warning_keeps_its_status_and_lesson_however_long_its_parts_are() {
             "root_cause": { "category": "wrong-assumption", "description": long("The port was taken", 2_000) },
             "lesson": { "what_worked": "Another port", "takeaway": long("Check the port first", 2_000) } }),
     );
+    // This waits for the index, which a prompt does not.
+    for tokens in [100, 300] {
+        let asked = json!({ "query": "zebra service", "max_tokens": tokens });
+        let answer = assembled(&home, &cwd, &asked);
+        let text = answer["markdown"].as_str().unwrap();
+        assert!(
+            text.contains("(falsified): ") && text.contains("Lesson: Check"),
+            "{tokens}: {text}"
+        );
+        assert_eq!(answer["truncated"], true);
+    }
     let told = prompted(&home, &cwd, "s-2", "Deploy the zebra service");
     let path = format!("ghap://{}", started["id"].as_str().unwrap());
     assert!(told.contains(&path), "{told}");
@@ -209,16 +220,6 @@ fn a_warning_keeps_its_status_and_lesson_however_long_its_parts_are() {
         "Lesson: Check the port first",
     ] {
         assert!(told.contains(part), "{part}: {told}");
-    }
-    for tokens in [100, 300] {
-        let asked = json!({ "query": "zebra service", "max_tokens": tokens });
-        let answer = assembled(&home, &cwd, &asked);
-        let text = answer["markdown"].as_str().unwrap();
-        assert!(
-            text.contains("(falsified): ") && text.contains("Lesson: Check"),
-            "{tokens}: {text}"
-        );
-        assert_eq!(answer["truncated"], true);
     }
     let premortem = home.call("get_premortem_context", &json!({ "domain": "testing", "cwd": cwd }));
     let text = premortem["markdown"].as_str().unwrap();

@@ -260,6 +260,7 @@ fn bad_input_is_refused_on_every_surface_and_reaches_no_file() {
     let cases = [
         (fact("", &json!({})), "validation_error", "blank"),
         (fact(" \n", &json!({})), "validation_error", "blank"),
+        (fact("\u{200b}\u{feff}", &json!({})), "validation_error", "blank"),
         (fact(&long, &json!({})), "validation_error", "10000"),
         (fact("a", &json!({ "category": "banana" })), "validation_error", "workflow"),
         (fact("a", &json!({ "importance": 1.5 })), "validation_error", "between 0 and 1"),
@@ -403,4 +404,21 @@ fn doctor_finds_no_damage_in_a_stored_memory() {
     home.run(&["memory", "add", "We use tabs", "--importance", "0.7"]).ok();
     let found = home.run(&["doctor"]).stdout;
     assert!(found.contains("✔ database: ") && !found.contains("damaged"), "{found}");
+}
+
+/// @memory_purge
+#[test]
+fn scrub_leaves_a_valid_memory_alone_and_a_pin_says_that_it_never_expires() {
+    let desk = desk();
+    // The guard for captured text would take this for a secret.
+    let text = "The build id of the last good image is Zk3vQ9xW2pL7mT4rY8sB1nC6";
+    let id = desk.store(text, &json!({}));
+    let scrubbed = desk.home.run(&["scrub", "--json"]).json();
+    assert_eq!(scrubbed["found"], 0, "{scrubbed}");
+    assert!(desk.home.run(&["get", &format!("memory://{id}")]).ok().contains(text));
+    let found = desk.home.call("search", &json!({ "query": "build id image", "project": "*" }));
+    let number = found["results"][0]["id"].to_string();
+    let run = desk.home.run(&["pin", &number]);
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("is of the type memory and has no pin"), "{run:?}");
 }

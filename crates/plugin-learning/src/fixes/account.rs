@@ -3,7 +3,7 @@
 use agents::is_read_only;
 use contract::OpError;
 use model::observation::{ObsType, Observation};
-use model::{limits, run};
+use model::{limits, run, time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::failures::{self, Failure};
@@ -20,9 +20,9 @@ pub(crate) struct KnownFailure {
     pub(crate) error: String,
     /// How often it was seen.
     pub(crate) seen: u64,
-    /// Seconds since 1970, UTC.
-    pub(crate) first_at: i64,
-    pub(crate) last_at: i64,
+    /// RFC 3339, UTC.
+    pub(crate) first_at: String,
+    pub(crate) last_at: String,
     /// The first later run of the same kind that passed; none if no run did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<FailureFix>,
@@ -35,8 +35,8 @@ pub(crate) struct FailureFix {
     pub(crate) command: String,
     /// Its record.
     pub(crate) id: i64,
-    /// Seconds since 1970, UTC.
-    pub(crate) at: i64,
+    /// RFC 3339, UTC.
+    pub(crate) at: String,
     /// Whether the command that passed is the one that failed: then the fix is in between.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) same_command: bool,
@@ -74,8 +74,8 @@ impl KnownFailure {
             command: one_line(&last.content),
             error: text::line_of_words(error, limits::RED_FINDING_CHARS),
             seen: failure.seen,
-            first_at: failure.first_at.div_euclid(1_000),
-            last_at: failure.last_at.div_euclid(1_000),
+            first_at: time::rfc3339(failure.first_at),
+            last_at: time::rfc3339(failure.last_at),
             fix,
         }))
     }
@@ -99,7 +99,7 @@ impl FailureFix {
         Ok(Some(FailureFix {
             command: one_line(&fix.content),
             id: fix.id,
-            at: fix.at_ms.div_euclid(1_000),
+            at: time::rfc3339(fix.at_ms),
             same_command: normal(&before.content) == normal(&fix.content),
             files,
             commands,

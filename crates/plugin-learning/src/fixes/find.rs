@@ -142,17 +142,21 @@ impl Pretty for FindFix {
 
 /// A failure in lines for people.
 fn told(failure: &KnownFailure, now: i64, width: usize) -> String {
-    let ago = |at: i64| time::age(at.saturating_mul(1_000), now.saturating_mul(1_000));
+    let now = now.saturating_mul(1_000);
+    let ago = |at: &str| time::age(time::parse_rfc3339(at).unwrap_or(now), now);
     let KnownFailure { command, error, seen, last_at, fix, .. } = failure;
     let mut rows = vec![
         ("Command", command.clone()),
-        ("Seen", format!("{}, last {}", text::counted(seen, "time"), ago(*last_at))),
+        ("Seen", format!("{}, last {}", text::counted(seen, "time"), ago(last_at))),
     ];
     match fix {
         None => rows.push(("Fixed by", "nothing yet".to_owned())),
         Some(fix) => {
             let FailureFix { command, id, at, .. } = fix;
-            rows.push(("Fixed by", format!("{command} ({}, #{id})", ago(*at))));
+            // If the same line passed, the fix is the work in between.
+            let label = if fix.same_command { "Passed" } else { "Fixed by" };
+            let command = if fix.same_command { "again" } else { command };
+            rows.push((label, format!("{command} ({}, #{id})", ago(at))));
             let between = fix.in_between();
             if !between.is_empty() {
                 rows.push(("Between", between));

@@ -77,8 +77,12 @@ fn candidate(known: &KnownFailure, line: &str, now: i64) -> Option<Candidate> {
     let fix = known.fix.as_ref()?;
     let between = fix.in_between();
     let is_same_line = fix.same_command || account::normal(line) == account::normal(&fix.command);
-    let ago = time::age(fix.at.saturating_mul(1_000), now);
-    let seen = text::counted(known.seen, "time");
+    let ago = time::age(time::parse_rfc3339(&fix.at).unwrap_or(now), now);
+    // This failure is recorded already.
+    let seen = match known.seen.saturating_sub(1) {
+        0 | 1 => "once before".to_owned(),
+        count => format!("{} before", text::counted(count, "time")),
+    };
     let said = match (is_same_line, between.is_empty()) {
         // The command alone was not the fix, and nothing else is known.
         (true, true) => return None,

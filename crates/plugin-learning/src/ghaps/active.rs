@@ -3,6 +3,7 @@
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
+use model::ghap::GhapStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ghaps;
@@ -78,10 +79,10 @@ impl Op for GetActiveGhap {
 }
 
 impl Pretty for GetActiveGhap {
-    fn pretty(_: &GetActiveGhapParams, output: &GetActiveGhapOutput, _: usize) -> String {
+    fn pretty(_: &GetActiveGhapParams, output: &GetActiveGhapOutput, width: usize) -> String {
         let now = output.answered_at.saturating_mul(1_000);
         match &output.ghap {
-            Some(ghap) => ghap.shown(now, output.proof.as_deref()),
+            Some(ghap) => ghap.shown(now, output.proof.as_deref(), width),
             None => {
                 "No active ghap. `rekindle ghap start --help` says how to state one.".to_owned()
             }
@@ -107,6 +108,9 @@ pub(crate) struct GetGhapParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GetGhapOutput {
     ghap: GhapView,
+    /// The tier that the last run gives to a resolution, if it is active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
     /// Seconds since 1970, UTC: ages count from here.
     answered_at: i64,
 }
@@ -141,12 +145,16 @@ impl Op for GetGhap {
         let wanted = WantedGhap::of(cx, params.ghap_id, (params.session_id, params.cwd))?;
         let ghap = cx.store.read(|rx| wanted.find(rx))?;
         cx.note_read(session.as_deref(), &format!("{}://{}", ghaps::SCHEME, ghap.name));
-        Ok(GetGhapOutput { ghap: GhapView::of(ghap), answered_at: cx.now.div_euclid(1_000) })
+        let proof =
+            (ghap.status == GhapStatus::Hypothesis).then(|| view::proof(&ghap, cx.now)).flatten();
+        let answered_at = cx.now.div_euclid(1_000);
+        Ok(GetGhapOutput { ghap: GhapView::of(ghap), proof, answered_at })
     }
 }
 
 impl Pretty for GetGhap {
-    fn pretty(_: &GetGhapParams, output: &GetGhapOutput, _: usize) -> String {
-        output.ghap.shown(output.answered_at.saturating_mul(1_000), None)
+    fn pretty(_: &GetGhapParams, output: &GetGhapOutput, width: usize) -> String {
+        let now = output.answered_at.saturating_mul(1_000);
+        output.ghap.shown_whole(now, output.proof.as_deref(), width)
     }
 }

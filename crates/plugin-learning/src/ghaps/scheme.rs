@@ -64,8 +64,9 @@ impl Scheme for GhapScheme {
     fn read(&self, cx: &Cx<'_>, entry: &EntryPath) -> Result<Entry, OpError> {
         let name = name_of(entry)?;
         let ghap = cx.store.read(|rx| named(rx, name))?;
-        let body = ghap.searched_texts().swap_remove(0);
-        let view = serde_json::to_value(GhapView::of(ghap)).unwrap_or_default();
+        let view = GhapView::of(ghap);
+        let body = view.body();
+        let view = serde_json::to_value(view).unwrap_or_default();
         let mut attributes = Map::new();
         if let Value::Object(members) = view {
             let is_text = |member: &str| {

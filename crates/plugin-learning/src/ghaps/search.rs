@@ -168,13 +168,13 @@ impl Pretty for SearchExperiences {
     fn pretty(
         params: &SearchExperiencesParams,
         output: &SearchExperiencesOutput,
-        _: usize,
+        width: usize,
     ) -> String {
         if output.results.is_empty() {
             return contract::listing::nothing("No experiences", &params.project, &output.about);
         }
         let now = output.about.answered_at.saturating_mul(1_000);
-        let shown = output.results.iter().map(|one| one.ghap.shown(now, None));
+        let shown = output.results.iter().map(|one| one.ghap.shown(now, None, width));
         shown.collect::<Vec<_>>().join("\n\n")
     }
 }

@@ -114,9 +114,94 @@ impl GhapView {
         }
     }
 
-    /// The text for people, at this time in milliseconds since 1970. `proof` is what the last run would make of a
-    /// resolution.
-    pub(super) fn shown(&self, now: i64, proof: Option<&str>) -> String {
+    /// The text for people with whole texts and the last run, at this time in milliseconds since 1970. `proof` is what the
+    /// last run would make of a resolution.
+    pub(super) fn shown(&self, now: i64, proof: Option<&str>, width: usize) -> String {
+        let last = self.evidence.len().saturating_sub(1);
+        let runs = self.evidence.get(last..).unwrap_or_default();
+        self.laid_out(self.rows(now, proof, runs), now, width)
+    }
+
+    /// The text for people with earlier versions and all runs.
+    pub(super) fn shown_whole(&self, now: i64, proof: Option<&str>, width: usize) -> String {
+        let mut rows = self.rows(now, proof, &self.evidence);
+        let earlier = self.history.iter().enumerate().map(|(place, one)| {
+            let EarlierView { at, hypothesis, action, prediction } = one;
+            let until = spoken(now.saturating_sub(model::time::parse_rfc3339(at).unwrap_or(now)));
+            let iteration = place + 1;
+            ("Earlier", format!("iteration {iteration}, until {until} ago: {hypothesis} | {action} | {prediction}"))
+        });
+        rows.extend(earlier);
+        self.laid_out(rows, now, width)
+    }
+
+    /// The text of its entry: everything that is known, with absolute times.
+    pub(super) fn body(&self) -> String {
+        let mut lines = vec![
+            format!("Status: {}", self.status.word()),
+            format!("Domain: {}, {}", self.domain.word(), self.strategy.word()),
+        ];
+        lines.extend(self.confidence_tier.map(|tier| format!("Tier: {}", tier.word())));
+        let rows = self.rows(0, None, &[]).into_iter();
+        lines.extend(rows.map(|(label, text)| format!("{label}: {text}")));
+        for EvidenceView { at, command, summary, iteration, .. } in &self.evidence {
+            lines.push(format!("Evidence: {command}, {at}, iteration {iteration}: {summary}"));
+        }
+        for EarlierView { at, hypothesis, action, prediction } in &self.history {
+            lines.push(format!("Earlier, until {at}: {hypothesis} | {action} | {prediction}"));
+        }
+        lines.join("\n")
+    }
+
+    /// Labels and texts, with these runs.
+    fn rows(
+        &self,
+        now: i64,
+        proof: Option<&str>,
+        runs: &[EvidenceView],
+    ) -> Vec<(&'static str, String)> {
+        let mut rows = vec![
+            ("Goal", self.goal.clone()),
+            ("Hypothesis", self.hypothesis.clone()),
+            ("Action", self.action.clone()),
+            ("Prediction", self.prediction.clone()),
+        ];
+        rows.extend(self.notes.iter().map(|note| ("Note", note.text.clone())));
+        for (place, run) in runs.iter().enumerate() {
+            let is_last = place + 1 == runs.len();
+            let aside = match proof.filter(|_| is_last) {
+                Some(proof) => format!(" ({proof})"),
+                // Adopting a ghap and changing it both end an iteration of its evidence.
+                None if run.iteration < self.iteration_count => {
+                    format!(" (of iteration {}, does not count)", run.iteration)
+                }
+                None if self.status == GhapStatus::Hypothesis && is_last => {
+                    " (too long ago or before the adoption, does not count)".to_owned()
+                }
+                None => String::new(),
+            };
+            let at = model::time::parse_rfc3339(&run.at).unwrap_or(now);
+            let ago = spoken(now.saturating_sub(at));
+            rows.push(("Evidence", format!("{}, {ago} ago: {}{aside}", run.command, run.summary)));
+        }
+        for (label, text) in [("Result", &self.result), ("Surprise", &self.surprise)] {
+            rows.extend(
+                text.iter().filter(|text| !text.is_empty()).map(|text| (label, text.clone())),
+            );
+        }
+        if let Some(cause) = &self.root_cause {
+            rows.push(("Root cause", format!("{}: {}", cause.category.word(), cause.description)));
+        }
+        if let Some(Lesson { what_worked, takeaway }) = &self.lesson {
+            rows.push(("Worked", what_worked.clone()));
+            rows.extend(takeaway.iter().map(|text| ("Lesson", text.clone())));
+        }
+        rows
+    }
+
+    /// The heading and the rows, each wrapped beside its label.
+    fn laid_out(&self, rows: Vec<(&'static str, String)>, now: i64, width: usize) -> String {
+        const LABEL: usize = 14;
         let age = |at: &str| {
             let at = model::time::parse_rfc3339(at).unwrap_or(now);
             spoken(now.saturating_sub(at))
@@ -134,32 +219,13 @@ impl GhapView {
             self.strategy.word(),
             self.iteration_count
         )];
-        let mut row = |label: &str, text: &str| {
-            lines.push(format!("  {label:<12}{}", contract::listing::line(text)));
-        };
-        row("Goal", &self.goal);
-        row("Hypothesis", &self.hypothesis);
-        row("Action", &self.action);
-        row("Prediction", &self.prediction);
-        for note in &self.notes {
-            row("Note", &note.text);
-        }
-        if let Some(run) = self.evidence.last() {
-            let proof = proof.map(|proof| format!(" ({proof})")).unwrap_or_default();
-            let (command, ago) = (&run.command, age(&run.at));
-            row("Evidence", &format!("{command}, {ago} ago: {}{proof}", run.summary));
-        }
-        for (label, text) in [("Result", &self.result), ("Surprise", &self.surprise)] {
-            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
-                row(label, text);
+        for (label, text) in rows {
+            let text = text::one_line(&text, usize::MAX);
+            let wrapped = text::table::wrapped(&text, width.saturating_sub(LABEL).max(LABEL));
+            for (place, line) in wrapped.into_iter().enumerate() {
+                let label = if place == 0 { label } else { "" };
+                lines.push(format!("  {label:<12}{line}"));
             }
-        }
-        if let Some(cause) = &self.root_cause {
-            row("Root cause", &format!("{}: {}", cause.category.word(), cause.description));
-        }
-        if let Some(Lesson { what_worked, takeaway }) = &self.lesson {
-            row("Worked", what_worked);
-            takeaway.iter().for_each(|text| row("Lesson", text));
         }
         lines.join("\n")
     }

@@ -203,8 +203,7 @@ fn superseded_ids(given: &[String]) -> Result<Vec<String>, OpError> {
 }
 
 pub(super) fn unknown(id: &str) -> OpError {
-    OpError::not_found(format!("there is no memory {id}"))
-        .hint("`list_memories` lists them; on the command line, `rekindle memory list`.")
+    OpError::not_found(format!("there is no memory {id}")).hint("`list_memories` lists them.")
 }
 
 /// The memories that hold and are about the same thing as a text, the most similar first.
