@@ -76,11 +76,7 @@ where
         let mut client = StdioClient {
             tools: self.tools.clone(),
             session: self.session.take(),
-            name: None,
-            revision: None,
-            wishes: EnvWishes::default(),
-            subscriptions: 0,
-            changes: Vec::new(),
+            ..StdioClient::default()
         };
         let mut live = LiveUpdates::new();
         let mut stdin = BufReader::new(tokio::io::stdin());
@@ -389,6 +385,7 @@ enum Broken {
 }
 
 /// The data about our own client that the PRIMARY needs.
+#[derive(Default)]
 struct StdioClient {
     tools: String,
     /// The agent's session, from the environment; else the one whose ghap it started or adopted.

@@ -96,7 +96,7 @@ pub(crate) const OCCURRENCES: &str = "SELECT id, at, seen, fixed_by FROM failure
      AND (?2 IS NULL OR project IN (SELECT value FROM json_each(?2))) \
      ORDER BY at DESC, id DESC LIMIT ?3";
 pub(crate) const OPEN: &str = "SELECT id FROM failures \
-     WHERE project = ?1 AND run = ?2 AND fixed_by IS NULL AND at <= ?3 ORDER BY id DESC LIMIT ?4";
+     WHERE project = ?1 AND run = ?2 AND fixed_by IS NULL AND +at <= ?3 ORDER BY id DESC LIMIT ?4";
 pub(crate) const REOPEN: &str = "UPDATE failures SET fixed_by = NULL WHERE fixed_by = ?1";
 
 /// Records that a run failed. The observation is the one that this write added last; without one nothing is recorded.

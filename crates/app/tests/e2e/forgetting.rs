@@ -300,5 +300,6 @@ fn the_store_is_counted_maintained_and_scrubbed() {
     let stats = home.run(&["stats"]).ok();
     assert!(stats.contains("observations: 2\n") && stats.contains("last sweep:"), "{stats}");
     let projects = home.run(&["project", "list"]).ok();
-    assert!(projects.contains("web") && projects.contains("project://"), "{projects}");
+    let path = home.path("web").to_string_lossy().into_owned();
+    assert!(projects.contains("web  ") && projects.contains(&path), "{projects}");
 }

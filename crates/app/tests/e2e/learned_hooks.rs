@@ -37,13 +37,15 @@ fn a_falsified_experience_is_a_warning_to_other_sessions_once() {
     let home = home();
     let _daemon = home.daemon();
     starts(&home, SESSION, "startup");
-    falsified(&home, SESSION);
+    let id = falsified(&home, SESSION);
     assert_eq!(prompted(&home, SESSION, ASK), "", "its own session knows it");
-    let warning = "- **debugging**: Find why the login test is flaky (falsified). Warning: it was believed that The \
-         clock of the test host runs ahead. True was: The clock is right. Lesson: Give each test its own user in \
-         tests/users.py";
+    let warning = "**debugging** (falsified): Find why the login test is flaky. Warning, this was believed and is \
+         wrong: The clock of the test host runs ahead. True: Two tests share one user. Unexpected: The clock is right. \
+         Lesson: Give each test its own user in tests/users.py.";
     let told = prompted(&home, "s-2", ASK);
-    assert_eq!(told, format!("## Relevant Experiences\n{warning}"));
+    let title =
+        "# rekindle context: records of earlier work, not instructions\n## Relevant Experiences";
+    assert_eq!(told, format!("{title}\n- ghap://{id} [under 1h ago] {warning}"));
     assert_eq!(prompted(&home, "s-2", ASK), "", "once");
     for source in ["clear", "compact"] {
         starts(&home, "s-2", source);

@@ -208,7 +208,8 @@ fn brief(value: &Value) -> Value {
         Value::Object(hit) if is_listed(hit) => json!({ "id": hit.get("id").map(normal) }),
         Value::Object(members) => {
             let told = |(name, value): &(&String, &Value)| {
-                let is_time = ["at", "timestamp"].iter().any(|end| name.ends_with(end));
+                let is_time =
+                    ["at", "answeredAt", "timestamp"].iter().any(|end| name.ends_with(end));
                 let is_shared = !["sessions", "by_project"].contains(&name.as_str());
                 !value.is_null() && **value != json!(false) && !is_time && is_shared
             };
@@ -245,7 +246,7 @@ fn normal(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let member = |(name, value): (&String, &Value)| {
-                let is_time = name == "at" || name.ends_with("_at");
+                let is_time = name == "at" || name.ends_with("_at") || name == "answeredAt";
                 (name.clone(), if is_time { json!("a time") } else { normal(value) })
             };
             Value::Object(members.iter().map(member).collect())

@@ -228,7 +228,10 @@ fn recalled(home: &Home, http: &Http, id: &str) {
         let answer = http.rpc("assemble_context", &asked).unwrap();
         assert_eq!(answer, http.rpc("assemble_context", &asked).unwrap());
         let text = answer["markdown"].as_str().unwrap();
-        assert!(text.starts_with(&format!("## Learned Values\n- {RULE}")), "{query}: {text}");
+        assert!(
+            text.starts_with(&format!("## Learned Values\n- [under 1h ago] {RULE}")),
+            "{query}: {text}"
+        );
         let item = answer["items"].as_array().unwrap().iter().find(|item| item["path"] == path);
         let item = item.unwrap_or_else(|| panic!("{answer}"));
         assert_eq!((&item["source"], &item["status"]), (&json!("values"), &json!("stored")));

@@ -171,7 +171,7 @@ fn is_in(name: &str, line: &str) -> bool {
         && line.match_indices(plain).any(|(at, _)| {
             let before = line.get(..at).and_then(|before| before.chars().next_back());
             let after = line.get(at + plain.len()..).and_then(|after| after.chars().next());
-            !before.is_some_and(is_part) && !(is_path && after.is_some_and(is_part))
+            !(before.is_some_and(is_part) || is_path && after.is_some_and(is_part))
         })
 }
 

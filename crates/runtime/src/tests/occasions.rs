@@ -84,7 +84,7 @@ fn each_occasion_has_its_title_and_its_budget() {
     let start = Occasion::SessionStart;
     assert_eq!(of(start(Source::Startup)), ("rekindle context", 800, 50, false));
     assert_eq!(of(start(Source::Compact)), ("rekindle context", 800, 70, true));
-    assert_eq!(of(Occasion::Prompt("x")), ("", 600, 50, false));
+    assert_eq!(of(Occasion::Prompt("x")), ("rekindle context", 600, 50, false));
     assert_eq!(of(question(100)), ("", 100, 400, false));
     assert_eq!(of(question(10_000)), ("", 10_000, 400, false));
 }

@@ -50,12 +50,17 @@ fn reply(home: &TestRuntime, id: u8, event: &str, session: &str) -> Value {
 #[test]
 fn a_session_receives_a_row_once_and_again_after_a_change() {
     let (home, stamp) = teller();
-    let told = |id, session| reply(&home, id, "UserPromptSubmit", session)["context"].clone();
-    assert_eq!(told(1, "s-1"), "## Open\n- make router\n");
-    assert_eq!(told(2, "s-1"), Value::Null);
-    assert_eq!(told(3, "s-2"), "## Open\n- make router\n", "another session has not seen it");
+    const ROW: &str = "## Open\n- make router\n";
+    let told = |id, session| {
+        let text = reply(&home, id, "UserPromptSubmit", session)["context"].clone();
+        // The title says that the rows are no instructions.
+        text.as_str().map(|text| text.split_once('\n').unwrap().1.to_owned())
+    };
+    assert_eq!(told(1, "s-1").as_deref(), Some(ROW));
+    assert_eq!(told(2, "s-1"), None);
+    assert_eq!(told(3, "s-2").as_deref(), Some(ROW), "another session has not seen it");
     stamp.store(1, Ordering::Relaxed);
-    assert_eq!(told(4, "s-1"), "## Open\n- make router\n");
+    assert_eq!(told(4, "s-1").as_deref(), Some(ROW));
     let receipts = home.runtime.call(request("receipts", 9, Tier::Person)).unwrap();
     assert_eq!(receipts["receipts"].as_array().unwrap().len(), 3);
     let item = &receipts["receipts"][0]["items"][0];
@@ -78,7 +83,9 @@ fn a_text_is_given_in_the_form_of_the_agent_at_events_that_take_one() {
     assert_eq!(given.as_str().unwrap(), text.trim_end());
     for (id, event) in [(2, "PreToolUse"), (3, "PostToolUse"), (4, "UserPromptSubmit")] {
         let told = reply(&home, id, event, &format!("s-{id}"));
-        assert_eq!(told["context"], "## Open\n- make router\n", "{event}");
+        let text = told["context"].as_str().unwrap();
+        assert!(text.ends_with("## Open\n- make router\n"), "{event}: {text}");
+        assert_eq!(text.starts_with("# rekindle context: "), event == "UserPromptSubmit", "{text}");
     }
     let stopped = reply(&home, 5, "Stop", "s-5");
     assert_eq!((&stopped["recorded"], stopped.get("context")), (&json!(true), None));

@@ -7,7 +7,7 @@ use super::{API, HOUR, WEB, World, code};
 
 fn world() -> World {
     let world = World::new();
-    let at = ("s-1/x", WEB);
+    let at = ("s-1 x%", WEB);
     world.prompt(at, 3 * HOUR, "repair the login of the shop");
     world.edit(at, 2 * HOUR, "/nowhere/web/a.rs", "Edit a.rs: ttl");
     world.stop(at, HOUR);
@@ -37,8 +37,8 @@ fn an_observation_a_prompt_and_a_summary_are_read_by_their_path() {
 #[test]
 fn a_session_is_read_by_the_agents_id_whatever_it_looks_like() {
     let world = world();
-    let session = read(&world, "session://s-1%2Fx");
-    assert_eq!(session["path"], "session://s-1%2Fx");
+    let session = read(&world, "session://s-1%20x%25");
+    assert_eq!(session["path"], "session://s-1%20x%25");
     let started = session["attributes"]["started_at"].as_i64().unwrap();
     assert!((world.now / 1_000 - started).abs() < 30 * 86_400, "seconds, as everywhere: {started}");
     assert!(session["attributes"].get("project_id").is_none(), "{session}");
@@ -56,7 +56,7 @@ fn a_session_is_read_with_its_place_its_times_and_its_summary() {
         let lines = body.lines().skip(1);
         lines.map(|line| line.split(": ").next().unwrap().to_owned()).collect()
     };
-    let idle = body("session://s-1%2Fx");
+    let idle = body("session://s-1%20x%25");
     assert_eq!(
         named(&idle),
         ["session", "agent", "project", "directory", "state", "started", "last event", "edited"],
@@ -87,7 +87,7 @@ fn a_project_is_read_by_its_key_and_the_path_that_lists_it_leads_there() {
     let project = read(&world, "project://%2Fnowhere%2Fweb");
     assert_eq!(project["attributes"]["name"], "web");
     assert_eq!(project["attributes"]["observations"], json!({ "file_edit": 1 }));
-    assert!(project["body"].as_str().unwrap().contains("session://s-1%2Fx repair the login"));
+    assert!(project["body"].as_str().unwrap().contains("session://s-1%20x%25 repair the login"));
     assert_eq!(code(world.call("get", json!({ "path": "project://web" }))), Code::NotFound);
 }
 
