@@ -61,7 +61,7 @@ fn the_first_later_pass_of_the_same_kind_fixes_a_failure() {
         Some("E   KeyError: 'id'\nFAILED x/a.py::test_a - KeyError: 'id'"),
         1,
     );
-    run(&desk, "pytest x/a.py::test_a", None, 2);
+    run(&desk, "pytest -q", None, 2);
     run(&desk, "pytest", None, 3);
     let found = find(&desk, KEY).unwrap();
     assert_eq!((found.id, found.seen, found.last), (failed, 2, again));

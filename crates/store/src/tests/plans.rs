@@ -59,7 +59,6 @@ fn frequent_lookups_never_scan_a_table() {
         read::SAID_LATELY,
         receipts::COUNT,
         receipts::DELIVERED,
-        receipts::IS_IGNORED,
         recent::NEXT,
         recent::NEXT_KIND,
         recent::LAST_ACTIVE,
