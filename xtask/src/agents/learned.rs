@@ -91,7 +91,8 @@ fn first_with(received: &[Received], text: &str) -> Result<usize> {
 
 /// The first request has the warning, the one after the failed run has the fix; both have receipts, and one was used.
 pub(crate) fn warned(received: &[Received], stage: &Stage) -> Result<String> {
-    let warning = first_with(received, &format!("Warning: it was believed that {BELIEF}"))?;
+    let warning =
+        first_with(received, &format!("Warning, this was believed and is wrong: {BELIEF}"))?;
     let fix = first_with(received, &format!("changed {RECIPE}"))?;
     if warning >= fix {
         bail!("request {warning} has the warning, request {fix} the fix");
