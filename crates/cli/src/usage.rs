@@ -297,7 +297,7 @@ impl ClapContext<'_> {
         self.texts(kind).join(", ")
     }
 
-    /// The word that is no command.
+    /// The word in the place of a command that does not name one.
     fn unknown_command(&self) -> Option<String> {
         (self.0.kind() == ErrorKind::InvalidSubcommand)
             .then(|| self.text(ContextKind::InvalidSubcommand))

@@ -43,7 +43,7 @@ const NO_TESTS: &[&str] = &[
     "No tests were found!!!",
 ];
 
-/// Whether the run executed no test, so that its result is no evidence. A failure counts unless the output says that there
+/// Whether the run executed zero tests: its result then proves nothing. A failure counts unless the output says that there
 /// were no tests: a run may fail before the first one.
 pub(super) fn ran_none(
     command: &Simple,

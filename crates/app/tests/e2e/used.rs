@@ -33,7 +33,7 @@ fn update(home: &Home, note: &str) {
     home.call("update_ghap", &here(home, json!({ "note": note, "session_id": SESSION })));
 }
 
-/// A command that is no run. It counts as a tool call.
+/// Runs a command that neither tests nor builds. It counts as a tool call.
 fn works(home: &Home, number: usize) {
     ran(home, (SESSION, "web"), &format!("ls src/{number}"), "x\n");
 }

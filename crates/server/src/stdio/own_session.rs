@@ -15,7 +15,7 @@ pub(super) enum Asked {
     OwnSession,
 }
 
-/// What a line says about its client; none for most lines, which are not parsed.
+/// The request in a line that tells something about the client; `None` for most lines, which are not parsed.
 pub(super) fn asked(line: &[u8]) -> Option<Asked> {
     let has = |word: &str| line.windows(word.len()).any(|part| part == word.as_bytes());
     if !has("\"initialize\"") && !BEGIN.iter().any(|tool| has(tool)) {
