@@ -10,4 +10,5 @@ fn main() {
     println!("cargo::rerun-if-env-changed=SOURCE_DATE_EPOCH");
     // Any change of the product's source is a new build.
     println!("cargo::rerun-if-changed=..");
+    println!("cargo::rerun-if-changed=../../web");
 }

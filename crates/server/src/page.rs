@@ -18,19 +18,17 @@ use crate::http::{Body, empty, json, query, whole};
 const INDEX: &str = include_str!("../../../web/index.html");
 const CLOSED: &str = include_str!("../../../web/closed.html");
 
-/// The files that the page loads; plugins may add to them.
-pub(crate) const ASSETS: &[Asset] = &[
-    Asset::style("/style.css", include_str!("../../../web/style.css")),
-    Asset::script("/app.js", include_str!("../../../web/app.js")),
-    Asset::script("/session.js", include_str!("../../../web/session.js")),
-];
+/// The files that the page loads, as `build.rs` lists them; plugins may add to them.
+pub(crate) const ASSETS: &[Asset] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
-/// The page may load its style, script and data from this server only.
+/// The page may load its style, script and data from this server only. No script may turn a text into
+/// markup or code: the browser refuses it, because no Trusted Types policy can be created.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
-         img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+         img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),

@@ -443,7 +443,7 @@ fn paths_with_parent_or_encoded_segments_are_refused() {
         "/rpc%00",
         "/hook/",
         "/hook/a/b",
-        "/app.js/../style.css",
+        "/session.js/../style.css",
     ] {
         let answer = daemon.http().get(path);
         assert_eq!((answer.status, &answer.json()["code"]), (404, &json!("not_found")), "{path}");

@@ -214,7 +214,8 @@ fn no_answer_lets_a_page_of_another_origin_read_it() {
     let daemon = home.daemon();
     let here = format!("http://localhost:{}", daemon.port);
     for origin in ["http://evil.example", "http://localhost:3000", &here] {
-        for (method, path) in CLOSED.into_iter().chain([("GET", "/health"), ("GET", "/app.js")]) {
+        for (method, path) in CLOSED.into_iter().chain([("GET", "/health"), ("GET", "/session.js")])
+        {
             for method in [method, "OPTIONS"] {
                 let http = daemon
                     .http()

@@ -54,7 +54,7 @@ fn the_page_shows_no_user_data_without_a_cookie() {
     let page = stranger.get("/");
     assert_eq!((page.status, page.header("Content-Type")), (200, Some("text/html; charset=utf-8")));
     assert!(page.text().contains("rekindle up"), "it says how to get a link");
-    for path in ["/", "/style.css", "/app.js", "/?view=hints", "/?session=x"] {
+    for path in ["/", "/style.css", "/session.js", "/?view=hints", "/?session=x"] {
         let text = stranger.get(path).text();
         let database = home.dir.to_str().unwrap();
         for secret in [MARKER, database, &daemon.token] {
@@ -71,7 +71,7 @@ fn a_browser_caches_a_file_of_the_page_until_it_changes() {
     let home = home();
     let daemon = home.daemon();
     let stranger = Http::new(daemon.port);
-    for path in ["/style.css", "/app.js", "/session.js"] {
+    for path in ["/style.css", "/session.js"] {
         let file = stranger.get(path);
         assert_eq!((file.status, file.header("Cache-Control")), (200, Some("no-cache")));
         let tag = file.header("ETag").unwrap();

@@ -11,7 +11,7 @@ const METHODS: &[&str] =
     &["GET", "POST", "PUT", "OPTIONS", "HEAD", "DELETE", "CONNECT", "PRI", "get", ""];
 #[rustfmt::skip]
 const PATHS: &[&str] = &[
-    "/", "/rpc", "/mcp", "/sse", "/messages", "/ws", "/hook/Stop", "/health", "/app.js", "/api/hints/a/b", "//", "/../token",
+    "/", "/rpc", "/mcp", "/sse", "/messages", "/ws", "/hook/Stop", "/health", "/session.js", "/api/hints/a/b", "//", "/../token",
     "/%2e%2e/token", "/?link=x", "/rpc?token=x", "*", "http://127.0.0.1/rpc", "/api/sessions", "", "/\0",
     "/a b",
 ];

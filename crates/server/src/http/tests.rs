@@ -183,7 +183,7 @@ async fn every_path_and_verb_refuses_a_foreign_host_and_origin() {
         "/ws",
         "/api/events",
         "/hook/Stop",
-        "/app.js",
+        "/session.js",
         "/api/hints/web/build",
         "/none",
     ];
@@ -227,7 +227,7 @@ async fn without_the_token_nothing_but_health_and_page_is_open() {
         let told = reply.json().to_string();
         assert!(told.contains("rekindle up") && !told.contains(TOKEN), "{told}");
     }
-    for path in ["/", "/health", "/style.css", "/app.js"] {
+    for path in ["/", "/health", "/style.css", "/session.js"] {
         assert_eq!(server.ask_bare("GET", path, &host[..1], "").await.status, 200, "{path}");
         assert_eq!(server.ask_bare("OPTIONS", path, &host[..1], "").await.status, 405, "{path}");
     }
@@ -444,8 +444,13 @@ async fn the_link_opens_the_page_once_and_its_key_calls() {
     assert_eq!(server.ask_bare("GET", &path, &[&host], "").await.status, 403, "used up");
 
     let page = server.ask_bare("GET", "/", &[&host, &cookie], "").await;
-    assert!(page.body.contains("/app.js"));
-    assert!(page.headers["content-security-policy"].starts_with("default-src 'none'"));
+    assert!(page.body.contains("<script type=\"module\""));
+    let policy = &page.headers["content-security-policy"];
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    assert!(
+        policy.ends_with("require-trusted-types-for 'script'; trusted-types 'none'"),
+        "{policy}"
+    );
     assert_eq!(page.headers["x-content-type-options"], "nosniff");
     assert_eq!(page.headers["referrer-policy"], "no-referrer");
 

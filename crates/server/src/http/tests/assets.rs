@@ -7,7 +7,7 @@ use super::*;
 /// The last two are not served: their paths belong to the page and to the daemon.
 const ASSETS: &[Asset] = &[
     Asset::script("/boxes.js", "export const boxes = 1;\n"),
-    Asset::script("/app.js", "alert(1)"),
+    Asset::script("/session.js", "alert(1)"),
     Asset::script("/health", "alert(1)"),
 ];
 
@@ -40,7 +40,6 @@ async fn files_of_the_page_and_of_plugins_have_a_type_and_a_hash() {
     let mut tags = Vec::new();
     for (path, kind, text) in [
         ("/style.css", "text/css; charset=utf-8", include_str!("../../../../../web/style.css")),
-        ("/app.js", "text/javascript; charset=utf-8", include_str!("../../../../../web/app.js")),
         (
             "/session.js",
             "text/javascript; charset=utf-8",
@@ -69,8 +68,16 @@ async fn files_of_the_page_and_of_plugins_have_a_type_and_a_hash() {
     }
     tags.sort();
     tags.dedup();
-    assert_eq!(tags.len(), 4, "each content has its own hash");
+    assert_eq!(tags.len(), 3, "each content has its own hash");
     assert_eq!(get("/health", &[]).await.headers["content-type"], "application/json");
+    for name in ["/index.html", "/closed.html"] {
+        assert_ne!(get(name, &[]).await.status, 200, "{name} is an answer to GET / only");
+    }
+    let page = include_str!("../../../../../web/index.html");
+    let loaded = page.split('"').filter(|text| text.starts_with('/') && text.contains('.'));
+    for path in loaded {
+        assert_eq!(get(path, &[]).await.status, 200, "the page loads {path}");
+    }
     let posted = server.ask("POST", "/boxes.js", &[], "{}").await;
     assert_eq!((posted.status, posted.headers["allow"].as_str()), (405, "GET, HEAD"));
 }
