@@ -66,9 +66,14 @@ async function begin() {
 
 /** The proof for one request; an empty text if the daemon requires none, null without a key. */
 export async function proof(method, target, body) {
-  current ??= begin();
-  const state = await current;
-  if (!state) current = null;
+  const asked = (current ??= begin());
+  let state = null;
+  try {
+    state = await asked;
+  } finally {
+    // A daemon that does not respond now may do so at the next request.
+    if (!state && current === asked) current = null;
+  }
   if (!state) return null;
   if (state.open) return "";
   state.counter += 1;
@@ -78,14 +83,22 @@ export async function proof(method, target, body) {
   return `${start}.${digest}.${hex(await crypto.subtle.sign("HMAC", state.key, text.encode(signed)))}`;
 }
 
+/** This browser has no key for the daemon, or the daemon has forgotten it. */
+export class SignedOut extends Error {}
+
+/** Forgets the current challenge: a restarted daemon has new ones. */
+export function renew() {
+  current = null;
+}
+
 /** Posts JSON with a proof. A restarted daemon has new challenges, so a refusal is retried once. */
-export async function post(target, body) {
+export async function post(target, body, { signal } = {}) {
   for (let attempt = 0; ; attempt += 1) {
     const proved = await proof("POST", target, body);
-    if (proved === null) throw new Error("This browser has no key. For a new link run: rekindle up");
+    if (proved === null) throw new SignedOut("This browser has no key. For a new link run: rekindle web");
     const headers = { "Content-Type": "application/json" };
     if (proved) headers["Rekindle-Proof"] = proved;
-    const response = await fetch(target, { method: "POST", headers, body });
+    const response = await fetch(target, { method: "POST", headers, body, signal });
     if (response.status !== 401 || attempt > 0) return response;
     current = null;
   }

@@ -1,0 +1,127 @@
+// Questions before a deletion, short notices with Undo, and copying text.
+
+import { h, replace } from "/dom.js";
+
+const TOAST_MS = 8000;
+
+/**
+ * Asks a question in a dialog.
+ * @param {{ title: string, text: unknown, number?: number, danger?: boolean, yes?: string }} question
+ *   With `number`, the answer counts only after this number was typed.
+ * @returns {Promise<boolean>}
+ */
+export function confirm({ title, text, number, danger = false, yes = danger ? "Delete" : "OK" }) {
+  return new Promise((resolve) => {
+    const accept = h("button", { type: "submit", value: "yes", class: danger ? "button button-danger" : "button" }, yes);
+    const typed = number === undefined ? null : h("input", {
+      class: "field",
+      id: "confirm-number",
+      inputmode: "numeric",
+      autocomplete: "off",
+      oninput: () => { accept.disabled = typed.value.replace(/[\s,.]/g, "") !== String(number); },
+    });
+    accept.disabled = typed !== null;
+    const dialog = h("dialog", { class: "dialog", "aria-labelledby": "confirm-title" },
+      h("form", { method: "dialog" },
+        h("h2", { id: "confirm-title" }, title),
+        h("div", { class: "dialog-text" }, text),
+        typed && h("label", { class: "label", for: "confirm-number" }, `Type ${number} to go on`, typed),
+        h("div", { class: "dialog-buttons" },
+          h("button", { type: "submit", value: "no", class: "button", autofocus: !typed }, "Cancel"), accept)));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    typed?.focus();
+  });
+}
+
+/**
+ * Asks for a text in a dialog.
+ * @param {{ title: string, label: string, value?: string, max?: number, yes?: string, lines?: number }} question
+ * @returns {Promise<string | null>} null if it was cancelled
+ */
+export function ask({ title, label, value = "", max, yes = "Save", lines = 1 }) {
+  return new Promise((resolve) => {
+    const props = { class: "field", id: "ask-text", maxlength: max, value, autocomplete: "off" };
+    const field = lines > 1 ? h("textarea", { ...props, rows: lines }) : h("input", props);
+    const dialog = h("dialog", { class: "dialog", "aria-labelledby": "ask-title" },
+      h("form", { method: "dialog" },
+        h("h2", { id: "ask-title" }, title),
+        h("label", { class: "label", for: "ask-text" }, label, field),
+        h("div", { class: "dialog-buttons" },
+          h("button", { type: "button", class: "button", onclick: () => dialog.close("no") }, "Cancel"),
+          h("button", { type: "submit", value: "yes", class: "button button-main" }, yes))));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes" ? field.value : null);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    field.select();
+  });
+}
+
+/** Shows content in a dialog with a button that closes it. */
+export function show({ title, content, actions = [] }) {
+  const dialog = h("dialog", { class: "dialog dialog-wide", "aria-labelledby": "show-title" },
+    h("form", { method: "dialog" },
+      h("h2", { id: "show-title" }, title),
+      h("div", { class: "dialog-text" }, content),
+      h("div", { class: "dialog-buttons" }, actions, h("button", { type: "submit", class: "button" }, "Close"))));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/**
+ * Shows a short notice, with Undo if there is something to undo.
+ * @param {string} text
+ * @param {{ undo?: () => unknown, action?: { text: string, run: () => unknown }, stay?: boolean }} [options]
+ */
+export function toast(text, { undo, action, stay = false } = {}) {
+  const act = undo ? { text: "Undo", run: undo } : action;
+  let timer = 0;
+  const close = () => {
+    clearTimeout(timer);
+    item.remove();
+  };
+  const item = h("div", { class: "toast" }, h("span", {}, text),
+    act && h("button", { type: "button", class: "toast-button", onclick: async () => {
+      close();
+      try {
+        await act.run();
+      } catch (error) {
+        if (error.name !== "AbortError") toast(error.message);
+      }
+    } }, act.text),
+    h("button", { type: "button", class: "toast-close", "aria-label": "Dismiss", onclick: close }, "✕"));
+  const wait = () => { if (!stay) timer = setTimeout(close, TOAST_MS); };
+  item.addEventListener("mouseenter", () => clearTimeout(timer));
+  item.addEventListener("mouseleave", wait);
+  item.addEventListener("focusin", () => clearTimeout(timer));
+  document.getElementById("toasts").append(item);
+  wait();
+  return close;
+}
+
+/** Copies a text and says so; if the browser refuses, shows the text to copy it by hand. */
+export async function copy(text, what = "Text") {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(`${what} copied.`);
+  } catch {
+    const area = h("textarea", { class: "field mono", rows: 12, readonly: true, "aria-label": what, value: text });
+    show({ title: `Copy: ${what}`, content: area });
+    area.select();
+  }
+}
+
+/** Shows an error as a paragraph; the hint of the daemon follows. */
+export function problem(error, ...more) {
+  return replace(h("div", { class: "error", role: "alert" }),
+    h("p", {}, error.message ?? String(error)), error.hint && h("p", { class: "muted" }, error.hint), more);
+}

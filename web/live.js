@@ -1,0 +1,164 @@
+// The tab's one WebSocket: feeds of new records and changed contexts, and the state of the connection.
+
+import { proof, renew, SignedOut } from "/session.js";
+
+/** A subscription request and the method of its messages. */
+const MESSAGES = {
+  "activity/subscribe": "activity/new",
+  "session/subscribe": "session/event",
+};
+
+const PAUSES_MS = [250, 500, 1000, 2000, 3000, 5000];
+
+/** Browsers do not say that the network or the daemon is frozen; a call that gets no reply in this time does. */
+const REPLY_MS = 8000;
+const PING_MS = 20_000;
+
+/** @type {Set<{ method: string, params: () => object, onMessage: (message: object) => void }>} */
+const feeds = new Set();
+const listeners = new Set();
+const stateListeners = new Set();
+
+let socket = null;
+let attempts = 0;
+let timer = 0;
+let lastId = 0;
+let lastHeard = 0;
+let state = { connected: false, since: Date.now(), signedOut: false, ever: false };
+
+function setState(connected, signedOut = false) {
+  if (state.connected === connected && state.signedOut === signedOut && state.ever) return;
+  const changed = state.connected !== connected;
+  state = { connected, since: changed ? Date.now() : state.since, signedOut, ever: state.ever || connected };
+  for (const callback of stateListeners) callback(state);
+}
+
+/** The state of the connection: whether it is open, and since when. */
+export const connection = () => state;
+
+/** Calls back at each change of the state of the connection. Returns a function that ends this. */
+export function onState(callback) {
+  stateListeners.add(callback);
+  return () => stateListeners.delete(callback);
+}
+
+/** Calls back for each notification of a method that needs no subscription, as `session/list_changed`. */
+export function onNotification(method, callback) {
+  const listener = { method, callback };
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/**
+ * Subscribes to a feed. After a reconnect it subscribes again; a function as `params` then says from where.
+ * @param {"activity/subscribe" | "session/subscribe"} method
+ * @param {object | (() => object)} params
+ * @param {(message: object) => void} onMessage
+ * @returns {() => void} ends the subscription
+ */
+export function subscribe(method, params, onMessage) {
+  const feed = { method, params: typeof params === "function" ? params : () => params, onMessage };
+  feeds.add(feed);
+  send(method, feed.params());
+  return () => {
+    if (!feeds.delete(feed)) return;
+    // The daemon ends a subscription by its filters, without the point from where it started.
+    const { after_id: _, ...filters } = feed.params();
+    send(method.replace("/subscribe", "/unsubscribe"), filters);
+  };
+}
+
+function send(method, params) {
+  if (socket?.readyState !== WebSocket.OPEN) return;
+  lastId += 1;
+  socket.send(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }));
+}
+
+function receive(text) {
+  lastHeard = Date.now();
+  const message = JSON.parse(text);
+  if (!message.method) return;
+  for (const feed of [...feeds]) {
+    if (MESSAGES[feed.method] !== message.method) continue;
+    const wanted = feed.params().session_id;
+    // Messages about a context name their session; another one's may still be on its way.
+    if (message.params.sessionId && wanted && message.params.sessionId !== wanted) continue;
+    feed.onMessage(message.params);
+  }
+  for (const { method, callback } of [...listeners]) {
+    if (method === message.method) callback(message.params);
+  }
+}
+
+async function connect() {
+  clearTimeout(timer);
+  let offered = [];
+  try {
+    const proved = await proof("GET", "/ws", "");
+    if (proved === null) throw new SignedOut();
+    offered = proved ? ["rekindle", `proof.${proved}`] : ["rekindle"];
+  } catch (error) {
+    renew();
+    setState(false, error instanceof SignedOut);
+    retry();
+    return;
+  }
+  const opened = new WebSocket(`ws://${location.host}/ws`, offered);
+  socket = opened;
+  let open = false;
+  opened.onopen = () => {
+    open = true;
+    attempts = 0;
+    lastHeard = Date.now();
+    for (const feed of feeds) send(feed.method, feed.params());
+    setState(true);
+  };
+  opened.onmessage = (event) => receive(event.data);
+  opened.onclose = () => {
+    if (socket !== opened) return;
+    socket = null;
+    // A refused handshake means that the daemon has new challenges.
+    if (!open) renew();
+    setState(false, state.signedOut);
+    retry();
+  };
+}
+
+function retry() {
+  const pause = PAUSES_MS[Math.min(attempts, PAUSES_MS.length - 1)];
+  attempts += 1;
+  clearTimeout(timer);
+  timer = setTimeout(connect, pause);
+}
+
+/** Drops a connection that looks open but is dead, for example after the computer slept. */
+function check() {
+  if (socket?.readyState !== WebSocket.OPEN) {
+    if (timer && attempts > 1) {
+      attempts = 0;
+      clearTimeout(timer);
+      connect();
+    }
+    return;
+  }
+  const asked = Date.now();
+  send("ping", {});
+  const checked = socket;
+  setTimeout(() => {
+    if (socket !== checked || lastHeard >= asked) return;
+    socket = null;
+    checked.onclose = null;
+    checked.close();
+    renew();
+    setState(false);
+    retry();
+  }, REPLY_MS);
+}
+
+/** Opens the connection and keeps it open. */
+export function start() {
+  connect();
+  setInterval(check, PING_MS);
+  document.addEventListener("visibilitychange", () => document.hidden || check());
+  addEventListener("online", check);
+}

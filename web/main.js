@@ -1,0 +1,446 @@
+// The shell of the page: views and their addresses, filters that all views share, the connection, keys and themes.
+
+import { call, isAborted } from "/api.js";
+import { problem, show, toast } from "/dialog.js";
+import { address, encoded, h, icon, link, replace } from "/dom.js";
+import { openFooter } from "/footer.js";
+import { dayKey, now, plural } from "/format.js";
+import { connection, onNotification, onState, start as startLive } from "/live.js";
+import { pickUpKey } from "/session.js";
+
+/** The views in the navigation: a later view is a module and a line. */
+export const VIEWS = [
+  { id: "timeline", title: "Timeline", key: "t", load: () => import("/views/timeline.js") },
+  { id: "sessions", title: "Sessions", key: "s", load: () => import("/views/sessions.js") },
+  { id: "search", title: "Search", key: "f", load: () => import("/views/search.js") },
+  { id: "hints", title: "Hints", key: "h", load: () => import("/views/hints.js") },
+  { id: "learning", title: "Learning", key: "l", load: () => import("/views/learning.js") },
+  { id: "receipts", title: "Receipts", key: "r", load: () => import("/views/receipts.js") },
+  { id: "stats", title: "Stats", key: "a", load: () => import("/views/stats.js") },
+  { id: "projects", title: "Projects", key: "p", load: () => import("/views/projects.js") },
+  { id: "health", title: "Health", key: "d", load: () => import("/views/health.js") },
+];
+
+/** Views that other views lead to. */
+const INNER = [
+  { id: "session", title: "Session", load: () => import("/views/session.js"), plain: true },
+  { id: "file", title: "File", load: () => import("/views/file.js"), plain: true },
+  { id: "record", title: "Record", load: () => import("/views/record.js"), plain: true },
+  { id: "unknown", title: "Not found", load: () => import("/views/unknown.js"), plain: true },
+];
+
+const STATUS_MS = 60_000;
+const FILTERS = ["project", "from", "to"];
+const RANGES = [
+  ["", "Any time"], ["today", "Today"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"],
+  ["days", "Choose days…"],
+];
+
+const byId = (id) => document.getElementById(id);
+
+/** The open view: its entry, parameters, the controller that ends its calls, and its handle. */
+let current = null;
+let footer = null;
+let unobserved = 0;
+let viewTitle = "Rekindle";
+let projects = [];
+let build = null;
+
+// ---- Addresses
+
+/** The entry of the view that an address names. */
+function entryOf(params) {
+  const id = params.get("view") ?? params.get("applet") ?? (params.get("session") ? "session" : "timeline");
+  const entry = [...VIEWS, ...INNER].find((one) => one.id === id);
+  return entry ?? INNER.find((one) => one.id === "unknown");
+}
+
+/** A point in time as RFC 3339, from a day, a range such as `7d`, or RFC 3339; null if it is none of them. */
+function resolveTime(text, isEnd) {
+  if (!text) return null;
+  const range = /^(\d{1,4})([hd])$/.exec(text);
+  if (range) return new Date(now() - range[1] * (range[2] === "h" ? 3_600_000 : 86_400_000)).toISOString();
+  const day = text === "today" ? dayKey(new Date(now())) : text;
+  if (/^\d{4}-\d\d-\d\d$/.test(day)) {
+    const date = new Date(`${day}T00:00:00`);
+    if (Number.isNaN(date.getTime())) return null;
+    if (isEnd) date.setDate(date.getDate() + 1);
+    return date.toISOString();
+  }
+  const ms = Date.parse(day);
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : null;
+}
+
+/** The filters of an address: the project, and from when to when as RFC 3339. */
+function filtersOf(params) {
+  return {
+    project: params.get("project") || null,
+    from: resolveTime(params.get("from"), false),
+    to: resolveTime(params.get("to"), true),
+  };
+}
+
+/**
+ * Opens another address. Filters that it does not name are kept; an empty one is removed.
+ * @param {URLSearchParams | Record<string, string | null>} to
+ * @param {{ replace?: boolean }} [options]
+ */
+export function navigate(to, options = {}) {
+  const params = new URLSearchParams();
+  const given = to instanceof URLSearchParams ? to : new URLSearchParams(
+    Object.entries(to).filter(([, value]) => value !== null && value !== undefined));
+  for (const [name, value] of given) if (value !== "") params.append(name, value);
+  for (const name of FILTERS) {
+    const kept = current?.params.get(name);
+    if (kept && !given.has(name)) params.set(name, kept);
+  }
+  const target = encoded(params);
+  if (target !== location.pathname + location.search) {
+    history.replaceState({ scroll: scrollY }, "");
+    history[options.replace ? "replaceState" : "pushState"](null, "", target);
+  }
+  route({ scroll: options.replace ? null : 0, focus: !options.replace });
+}
+
+/** Opens the view of the address in the address bar. */
+async function route({ scroll = null, focus = false } = {}) {
+  const params = new URLSearchParams(location.search);
+  const entry = entryOf(params);
+  const filters = filtersOf(params);
+  const session = params.get("session");
+  footer.choose(session, entry.id === "session" ? null : { view: params.get("view") ?? params.get("applet"), params });
+  showFilters(entry, params);
+  showNavigation(entry, params);
+  closeMenu();
+  if (current?.entry === entry && current.handle?.update && current.session === session) {
+    current.params = params;
+    await current.handle.update(params, filters);
+    if (scroll !== null) scrollTo(0, scroll);
+    return;
+  }
+  close();
+  const root = h("div", { class: `view view-${entry.id}` });
+  const loading = h("p", { class: "loading" }, "Loading…");
+  replace(byId("main"), loading, root);
+  const controller = new AbortController();
+  const opened = { entry, params, session, controller, handle: null };
+  current = opened;
+  setTitle(entry.title);
+  if (focus) byId("title").focus({ preventScroll: true });
+  if (scroll === 0) scrollTo(0, 0);
+  try {
+    const module = await entry.load();
+    if (current !== opened) return;
+    const about = { params, filters, signal: controller.signal, navigate, setTitle, projects: () => projects };
+    const handle = await module.open(root, about);
+    if (current !== opened) handle?.close?.();
+    else opened.handle = handle ?? {};
+  } catch (error) {
+    if (current === opened && !isAborted(error)) replace(root, failure(error));
+  } finally {
+    loading.remove();
+  }
+  if (current === opened && scroll) scrollTo(0, scroll);
+}
+
+/** Ends the open view and its calls. */
+function close() {
+  const closing = current;
+  current = null;
+  closing?.controller.abort();
+  closing?.handle?.close?.();
+}
+
+/** Opens the view of this address again. */
+function reopen() {
+  close();
+  route();
+}
+
+function failure(error) {
+  return problem(error, h("div", { class: "toolbar" },
+    h("button", { type: "button", class: "button", onclick: reopen }, "Try again"),
+    link({}, "To the timeline", { class: "button" })));
+}
+
+document.addEventListener("click", (event) => {
+  const anchor = event.target.closest?.("a[href]");
+  if (!anchor || event.defaultPrevented || event.button !== 0) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || anchor.target) return;
+  const url = new URL(anchor.href);
+  if (url.origin !== location.origin || url.pathname !== "/" || url.hash) return;
+  event.preventDefault();
+  navigate(url.searchParams);
+});
+
+addEventListener("popstate", (event) => route({ scroll: event.state?.scroll ?? 0 }));
+
+// ---- Title and navigation
+
+function setTitle(text) {
+  viewTitle = text;
+  replace(byId("title"), text);
+  showTitle();
+}
+
+function showTitle() {
+  document.title = `${unobserved > 0 ? `(${unobserved}) ` : ""}${viewTitle} · Rekindle`;
+}
+
+function showNavigation(entry, params) {
+  const kept = Object.fromEntries(FILTERS.map((name) => [name, params.get(name)]));
+  const open = { session: "sessions", file: "sessions" }[entry.id] ?? entry.id;
+  const items = VIEWS.map(({ id, title }) => h("a", {
+    href: address({ view: id === "timeline" ? null : id, ...kept }),
+    class: "nav-link",
+    "aria-current": id === open ? "page" : null,
+  }, icon(id), h("span", {}, title), id === "sessions" && unobserved > 0 &&
+    h("span", { class: "nav-count", title: `${plural(unobserved, "session")} not seen since the last turn` },
+      unobserved, h("span", { class: "sr" }, " not seen"))));
+  replace(byId("nav"), items);
+}
+
+function setUnobserved(count) {
+  if (!Number.isInteger(count) || count === unobserved) return;
+  unobserved = count;
+  showTitle();
+  if (current) showNavigation(current.entry, current.params);
+}
+
+function closeMenu() {
+  byId("side").classList.remove("is-open");
+  byId("menu").setAttribute("aria-expanded", "false");
+}
+
+// ---- Filters
+
+function showFilters(entry, params) {
+  const form = byId("filters");
+  form.hidden = entry.plain === true;
+  if (form.hidden) return;
+  const wanted = params.get("project") ?? "";
+  const options = [["", "All projects"], ...projects.map(({ value, label }) => [value, label])];
+  if (wanted && !options.some(([value]) => value === wanted)) options.push([wanted, wanted]);
+  const from = params.get("from") ?? "";
+  const to = params.get("to") ?? "";
+  const known = !to && RANGES.some(([value]) => value === from);
+  const chosen = known ? from : "days";
+  const day = (text, isEnd) => {
+    const at = resolveTime(text, false);
+    return at ? dayKey(isEnd && !/^\d{4}-\d\d-\d\d$/.test(text) ? new Date(Date.parse(at) - 1) : at) : "";
+  };
+  const select = (id, label, list, value, onchange) =>
+    h("label", { class: "filter" }, h("span", { class: "sr" }, label),
+      h("select", { id, class: "field", value, onchange },
+        list.map(([name, text]) => h("option", { value: name }, text))));
+  const change = (changed) => {
+    const next = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries(changed)) next.set(name, value);
+    // Set before `navigate`, which keeps filters that are not named.
+    for (const name of FILTERS) if (!next.has(name)) next.set(name, "");
+    navigate(next);
+  };
+  const days = chosen === "days" && [
+    h("label", { class: "filter filter-day" }, h("span", {}, "From"), h("input", { type: "date", class: "field",
+      id: "filter-from", value: day(from, false), onchange: (event) => change({ from: event.target.value }) })),
+    h("label", { class: "filter filter-day" }, h("span", {}, "to"), h("input", { type: "date", class: "field",
+      id: "filter-to", value: day(to, true), onchange: (event) => change({ to: event.target.value }) })),
+  ];
+  const focused = document.activeElement?.id;
+  replace(form,
+    select("filter-project", "Project", options, wanted, (event) => change({ project: event.target.value })),
+    select("filter-time", "Time", RANGES, chosen, (event) => {
+      const value = event.target.value;
+      change(value === "days" ? { from: dayKey(new Date(now())), to: dayKey(new Date(now())) } : { from: value, to: "" });
+    }),
+    days,
+    (wanted || from || to) && h("button", { type: "button", class: "button button-quiet",
+      onclick: () => change({ project: "", from: "", to: "" }) }, "Clear"));
+  if (focused?.startsWith("filter-")) byId(focused)?.focus();
+}
+
+/** Reads the projects for the filter. A name that several projects share is listed with its exact path. */
+async function loadProjects() {
+  const listed = (await call("list_projects")).projects;
+  const names = new Map();
+  for (const { name } of listed) names.set(name, (names.get(name) ?? 0) + 1);
+  projects = listed.map(({ name, path, root }) => names.get(name) > 1
+    ? { value: path, label: `${name} (${root ?? path})` } : { value: name, label: name });
+  if (current) showFilters(current.entry, current.params);
+}
+
+// ---- Connection, notices
+
+let lostAt = null;
+
+function showConnection(state) {
+  const text = byId("connection-text");
+  byId("connection").className = `connection ${state.connected ? "is-live" : state.ever ? "is-lost" : ""}`;
+  if (state.connected) {
+    replace(text, "Live");
+    setBanner("connection", null);
+    return;
+  }
+  if (!state.ever && !state.signedOut) return;
+  const since = new Date(state.since).toLocaleTimeString();
+  replace(text, state.ever ? `Stale since ${since}` : "Not connected");
+  setBanner("connection", state.signedOut
+    ? ["This browser is not signed in. For a new link run: ", h("code", {}, "rekindle web"),
+      state.ever && `. The content is from ${since}.`]
+    : [h("strong", {}, `Stale since ${since}. `), "The daemon does not respond; the page tries again by itself. ",
+      "Start it with ", h("code", {}, "rekindle up"), ". If it uses another port now, run ",
+      h("code", {}, "rekindle web"), "."], "bad");
+}
+
+/** Shows a line above every view, or removes it. */
+function setBanner(name, content, kind = "note") {
+  const id = `banner-${name}`;
+  byId(id)?.remove();
+  if (content) byId("banners").append(h("div", { id, class: `banner banner-${kind}`, role: "alert" }, content));
+}
+
+/** Reads what every view shows: pauses and other notes, projects, and sessions that were not seen. */
+async function refreshStatus() {
+  const [status, overview] = await Promise.all([call("status"), call("sessions_overview", { project: "*", limit: 1 })]);
+  setUnobserved(overview.unobservedCount);
+  const paused = (status.notes ?? []).filter((note) => /paus/i.test(note));
+  setBanner("pause", paused.length > 0 && [paused.join(" "), " ", link({ view: "projects" }, "Change this")], "pause");
+  const version = `${status.version} ${status.build ?? ""}`;
+  if (build && build !== version) {
+    toast("Rekindle was updated.", { stay: true, action: { text: "Reload", run: () => location.reload() } });
+  }
+  build = version;
+}
+
+const quietly = (promise) => promise.catch((error) => {
+  if (!isAborted(error) && error.code !== "gone" && error.code !== "unauthenticated") toast(error.message);
+});
+
+function connectionChanged(state) {
+  showConnection(state);
+  if (state.connected && lostAt !== null) {
+    lostAt = null;
+    quietly(refreshStatus());
+    quietly(loadProjects());
+    // Views with a feed close their gap themselves; the others are read again.
+    if (current?.handle?.isLive) return;
+    if (current?.handle?.update) current.handle.update(current.params, filtersOf(current.params));
+    else reopen();
+  } else if (!state.connected && state.ever) {
+    lostAt ??= state.since;
+  }
+}
+
+// ---- Keys and themes
+
+const keysAreOn = () => localStorage.getItem("rekindle-keys") !== "off";
+let pending = null;
+
+const isField = (element) => element?.closest?.("input, textarea, select, [contenteditable]");
+
+function moveRow(step) {
+  const rows = [...document.querySelectorAll("#main [data-row]")].filter((row) => row.getClientRects().length > 0);
+  if (rows.length === 0) return;
+  const at = rows.indexOf(document.activeElement?.closest?.("[data-row]") ?? document.activeElement);
+  let next = at + step;
+  if (at < 0) next = rows.findIndex((row) => row.getBoundingClientRect().bottom > 120);
+  const row = rows[Math.max(0, Math.min(rows.length - 1, next))];
+  row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest", behavior: "instant" });
+}
+
+async function goToSearch() {
+  const field = () => document.querySelector("#main input[type=search]");
+  if (entryOf(new URLSearchParams(location.search)).id !== "search" || !field()) {
+    navigate({ view: "search" });
+    for (let wait = 0; wait < 40 && !field(); wait += 1) await new Promise((done) => setTimeout(done, 50));
+  }
+  field()?.focus();
+  field()?.select();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") {
+    closeMenu();
+    if (isField(event.target)) event.target.blur();
+    else current?.handle?.escape?.();
+    return;
+  }
+  if (isField(event.target) || !keysAreOn()) return;
+  const isSecond = pending !== null;
+  clearTimeout(pending);
+  pending = null;
+  const view = isSecond && VIEWS.find(({ key }) => key === event.key);
+  if (view) navigate({ view: view.id === "timeline" ? null : view.id });
+  else if (event.key === "g") pending = setTimeout(() => { pending = null; }, 1500);
+  else if (event.key === "/") goToSearch();
+  else if (event.key === "?") showHelp();
+  else if (event.key === "j") moveRow(1);
+  else if (event.key === "k") moveRow(-1);
+  else return;
+  event.preventDefault();
+});
+
+function showHelp() {
+  const keys = [
+    ["/", "Search"], ["j", "Next row"], ["k", "Previous row"], ["Enter", "Open the row"],
+    ...VIEWS.map(({ key, title }) => [`g ${key}`, title]), ["?", "This help"], ["Esc", "Close, or leave a field"],
+  ];
+  const toggle = h("input", { type: "checkbox", id: "keys-on", checked: keysAreOn(), onchange: () => {
+    if (toggle.checked) localStorage.removeItem("rekindle-keys");
+    else localStorage.setItem("rekindle-keys", "off");
+  } });
+  show({ title: "Keyboard shortcuts", content: [
+    h("dl", { class: "keys" }, keys.map(([key, text]) => h("div", {},
+      h("dt", {}, key.split(" ").map((part) => [h("kbd", {}, part), " "])), h("dd", {}, text)))),
+    h("label", { class: "check", for: "keys-on" }, toggle, "Shortcuts of one key are on")] });
+}
+
+function startTheme() {
+  const select = byId("theme");
+  select.value = localStorage.getItem("rekindle-theme") ?? "system";
+  select.addEventListener("change", () => {
+    if (select.value === "system") {
+      localStorage.removeItem("rekindle-theme");
+      delete document.documentElement.dataset.theme;
+    } else {
+      localStorage.setItem("rekindle-theme", select.value);
+      document.documentElement.dataset.theme = select.value;
+    }
+  });
+}
+
+// ---- Start
+
+async function start() {
+  history.scrollRestoration = "manual";
+  startTheme();
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("help").addEventListener("click", showHelp);
+  byId("menu").addEventListener("click", () => {
+    const isOpen = byId("side").classList.toggle("is-open");
+    byId("menu").setAttribute("aria-expanded", String(isOpen));
+  });
+  await pickUpKey().catch(() => false);
+  footer = openFooter(byId("contextFooter"));
+  onState(connectionChanged);
+  showConnection(connection());
+  onNotification("session/list_changed", ({ unobservedCount, reason }) => {
+    setUnobserved(unobservedCount);
+    if (reason === "started") quietly(loadProjects());
+  });
+  document.addEventListener("rekindle:status", () => {
+    quietly(refreshStatus());
+    quietly(loadProjects());
+  });
+  document.addEventListener("rekindle:signed-out", () => showConnection({ ...connection(), signedOut: true }));
+  startLive();
+  route();
+  quietly(loadProjects());
+  quietly(refreshStatus());
+  setInterval(() => document.hidden || !connection().connected || quietly(refreshStatus()), STATUS_MS);
+}
+
+start();
