@@ -1,8 +1,268 @@
-// A view that is not written yet.
+// The health of the daemon: process, database, spool, agents and their events, notices, and the doctor's findings.
 
-import { h, replace } from "/dom.js";
+import { call } from "/api.js";
+import { h, link, replace } from "/dom.js";
+import { bytes, duration, number, plural, time } from "/format.js";
+import { badge, button, command, empty, facts, fill, intro, prose, section, table } from "/parts.js";
 
-export async function open(root) {
-  replace(root, h("p", { class: "empty" }, "Nothing is here yet."));
+/** Commands in backquotes of a hint: each can be copied and run. */
+function commandsOf(hint) {
+  return [...String(hint ?? "").matchAll(/`([^`]+)`/g)].map(([, text]) => text).filter((text) => text.includes(" "));
+}
+
+const STATUS = {
+  ok: ["✓ ok", "good"],
+  warn: ["! warning", "warn"],
+  fail: ["✕ failed", "failed"],
+  error: ["✕ failed", "failed"],
+};
+
+function statusBadge(status) {
+  const [text, kind] = STATUS[status] ?? [status];
+  return badge(text, kind);
+}
+
+function daemonCard(status) {
+  return section(
+    "Daemon",
+    facts([
+      ["Version", status.version],
+      ["Build", status.build],
+      ["Process", `${status.pid} (${status.mode})`],
+      ["Address", h("code", { class: "break" }, status.address ?? location.origin)],
+      ["Up for", duration(status.uptime_seconds)],
+      ["Started", time(status.started)],
+      ["Connections", number(status.connections)],
+      ["Live agent sessions", number(status.sessions)],
+      ["Held until a clean end", status.held ? plural(status.held, "item") : null],
+      ...Object.entries(status.plugins ?? {}).map(([name, text]) => [name[0].toUpperCase() + name.slice(1), text]),
+    ]),
+  );
+}
+
+function storeCard(status, stats) {
+  return section(
+    "Database",
+    facts([
+      ["File", h("code", { class: "break" }, status.database)],
+      ["Size", bytes(stats.database_bytes)],
+      ["Records", number(stats.observations)],
+      ["Prompts", number(stats.prompts)],
+      ["Sessions", number(stats.sessions)],
+      ["Projects", number(stats.projects)],
+      ["Pinned records", number(stats.pinned)],
+      ["Per record", bytes(stats.bytes_per_observation)],
+      ["Oldest record", stats.oldest_at ? time(stats.oldest_at) : null],
+      ["Newest record", stats.newest_at ? time(stats.newest_at) : null],
+      [
+        "Last sweep",
+        stats.sweeps?.length
+          ? [time(stats.sweeps[0].at), `, ${plural(stats.sweeps[0].removed, "record")} deleted`]
+          : null,
+      ],
+      ["Hook events", number(status.events)],
+      ["Waiting in the spool", number(status.spooled)],
+    ]),
+  );
+}
+
+function notes(status) {
+  const all = [...(status.notices ?? []), ...(status.notes ?? [])];
+  if (!all.length) return null;
+  return section(
+    "Notices",
+    h(
+      "ul",
+      { class: "notices" },
+      all.map((text) => h("li", { class: "notice" }, prose(text))),
+    ),
+  );
+}
+
+/** The time of the last event of each agent and of each hook, as `doctor` reports them. */
+function eventsCard(doctor, status) {
+  const agents = Object.entries(doctor.last_agents ?? doctor.agents ?? {}).filter(([, at]) => typeof at === "string");
+  const events = Object.entries(doctor.events ?? {});
+  if (!agents.length && !events.length) {
+    return section(
+      "Agents",
+      empty(
+        "No event arrived yet",
+        "Connect an agent as shown below, then start a new session of it.",
+        "If you did, run the checks: they say which hook is missing.",
+      ),
+    );
+  }
+  return section(
+    "Agents and hooks",
+    h(
+      "div",
+      { class: "health-grid" },
+      table(
+        "Last event of each agent",
+        [
+          { title: "Agent", cell: ([name]) => name || "unknown" },
+          { title: "Last event", cell: ([, at]) => time(at) },
+        ],
+        agents,
+      ),
+      table(
+        "Last event of each hook",
+        [
+          { title: "Hook event", cell: ([name]) => name },
+          { title: "Last arrived", cell: ([, at]) => time(at) },
+        ],
+        events.sort(([, a], [, b]) => String(b).localeCompare(String(a))),
+      ),
+    ),
+    status.last_event
+      ? h(
+          "p",
+          { class: "muted" },
+          `Last of all: ${status.last_event.name}`,
+          status.last_event.session ? [" of ", link({ session: status.last_event.session }, "this session")] : null,
+          ".",
+        )
+      : null,
+  );
+}
+
+/** The registration of each agent, if the daemon reports it. */
+function wiring(doctor) {
+  if (!Array.isArray(doctor.agents) || !doctor.agents.length) return null;
+  const lacks = (agent) => [
+    ...(agent.missing ?? []),
+    ...(agent.altered ?? []),
+    ...(agent.trouble ?? []),
+    ...(agent.faults ?? []),
+  ];
+  return table(
+    "Registration of each agent",
+    [
+      { title: "Agent", cell: (agent) => agent.title ?? agent.agent },
+      { title: "Connected", cell: (agent) => agent.wired ?? "unknown" },
+      { title: "Last event", cell: (agent) => (agent.last_event ? time(agent.last_event) : "none") },
+      { title: "Problems", wide: true, cell: (agent) => lacks(agent).map((text) => h("p", {}, prose(String(text)))) },
+    ],
+    doctor.agents,
+  );
+}
+
+const SEVERITY = ["fail", "error", "warn", "ok"];
+
+function findings(doctor) {
+  const checks = [...(doctor.checks ?? [])].sort((a, b) => SEVERITY.indexOf(a.status) - SEVERITY.indexOf(b.status));
+  const bad = checks.filter((check) => check.status !== "ok").length;
+  return [
+    h(
+      "p",
+      { role: "status" },
+      bad
+        ? `${plural(bad, "check")} of ${checks.length} needs attention.`
+        : `All ${plural(checks.length, "check")} passed.`,
+    ),
+    h(
+      "ul",
+      { class: "checks" },
+      checks.map((check) =>
+        h(
+          "li",
+          { class: "check-row" },
+          statusBadge(check.status),
+          h(
+            "div",
+            {},
+            h("strong", {}, check.name),
+            h("p", { class: "muted break" }, check.detail),
+            check.hint ? h("p", {}, prose(check.hint)) : null,
+            commandsOf(check.hint).map(command),
+          ),
+        ),
+      ),
+    ),
+    wiring(doctor),
+  ];
+}
+
+function doctorCard(signal) {
+  const place = h(
+    "div",
+    { "aria-live": "polite" },
+    h(
+      "p",
+      { class: "muted" },
+      "Checks settings, files, database, spool, permissions, agents and the clock. Nothing is changed.",
+    ),
+  );
+  const run = button(
+    "Run the checks",
+    async () => {
+      run.disabled = true;
+      replace(place, h("p", { class: "muted" }, "Running…"));
+      await fill(place, async () => findings(await call("doctor", {}, { signal })));
+      run.disabled = false;
+      run.textContent = "Run again";
+    },
+    { class: "button button-main" },
+  );
+  return section("Doctor", h("div", { class: "toolbar" }, run), place);
+}
+
+function connectCard() {
+  const origin = location.origin;
+  return section(
+    "Connect an agent",
+    h("h3", {}, "In one step"),
+    h(
+      "p",
+      { class: "muted" },
+      "Finds Claude Code, Codex, Gemini CLI, Cursor and OpenCode on this machine and registers hooks and tools.",
+    ),
+    command("rekindle install"),
+    h("h3", {}, "As a command (MCP over stdio)"),
+    h("p", { class: "muted" }, "The agent starts this command itself; all agents share this daemon."),
+    command("rekindle serve"),
+    h("h3", {}, "By address (MCP over HTTP)"),
+    h(
+      "p",
+      { class: "muted" },
+      prose("TOKEN is the content of the file `token` in the data directory; `rekindle up` prints its path."),
+    ),
+    command(`${origin}/mcp`),
+    command("Authorization: Bearer TOKEN"),
+    h("h3", {}, "From a script (JSON-RPC)"),
+    command(
+      `curl ${origin}/rpc -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" ` +
+        `-d '{"jsonrpc":"2.0","id":1,"method":"status"}'`,
+    ),
+  );
+}
+
+export async function open(root, { signal }) {
+  const cards = h("div", { class: "health-grid" });
+  const events = h("div", {});
+  const load = () =>
+    Promise.all([
+      fill(cards, async () => {
+        const [status, stats] = await Promise.all([
+          call("status", {}, { signal }),
+          call("memory_stats", {}, { signal }),
+        ]);
+        return [notes(status), daemonCard(status), storeCard(status, stats)];
+      }),
+      fill(events, async () => {
+        const [doctor, status] = await Promise.all([call("doctor", {}, { signal }), call("status", {}, { signal })]);
+        return eventsCard(doctor, status);
+      }),
+    ]);
+  replace(
+    root,
+    intro("The daemon, its store, and whether the agents' events arrive.", button("Refresh", load)),
+    cards,
+    doctorCard(signal),
+    events,
+    connectCard(),
+  );
+  await load();
   return {};
 }

@@ -1,8 +1,213 @@
-// A view that is not written yet.
+// One entry by its path: a record with its surroundings, or the text of any other entry.
 
-import { h, replace } from "/dom.js";
+import { call } from "/api.js";
+import { confirm, copy, toast } from "/dialog.js";
+import { entryLink, h, link, linked, replace } from "/dom.js";
+import { plural, time } from "/format.js";
+import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, typeName } from "/parts.js";
+import { panels, RECORD_PANELS } from "/views/search.js";
 
-export async function open(root) {
-  replace(root, h("p", { class: "empty" }, "Nothing is here yet."));
-  return {};
+/** Longest text that is shown at once, in characters; a click shows the rest. */
+const SHOWN = 20_000;
+
+/** A text of any length; a long one is shown in part first. */
+function longText(text, props = {}) {
+  const body = h("pre", { class: "text", ...props }, linked(text.slice(0, SHOWN)));
+  if (text.length <= SHOWN) return body;
+  const more = button(`Show all ${plural(text.length, "character")}`, () => {
+    body.textContent = "";
+    body.append(...h("p", {}, text).childNodes);
+    more.remove();
+  });
+  return h("div", {}, body, more);
+}
+
+function json(value) {
+  return h("pre", { class: "text" }, JSON.stringify(value, null, 2));
+}
+
+const isEmpty = (value) =>
+  value === null || value === undefined || value === "" || (typeof value === "object" && !Object.keys(value).length);
+
+/** The attributes of an entry that is not a record. */
+function attributes(entry) {
+  const shown = Object.entries(entry.attributes ?? {}).filter(([, value]) => !isEmpty(value));
+  return facts(
+    shown.map(([name, value]) => {
+      const label = name.replaceAll("_", " ");
+      if (/_at$/.test(name)) return [label, time(value)];
+      if (name === "session_id") return [label, sessionLink(value)];
+      if (typeof value === "object") return [label, h("code", { class: "break" }, JSON.stringify(value))];
+      return [label, linked(String(value))];
+    }),
+  );
+}
+
+/** The view where entries of a kind are listed and changed. */
+const HOMES = {
+  hint: ["hints", "All hints"],
+  ghap: ["learning", "All ghaps"],
+  experience: ["learning", "All ghaps"],
+  memory: ["learning", "All memories"],
+  value: ["learning", "All values"],
+  fix: ["learning", "All fixes"],
+  project: ["projects", "All projects"],
+};
+
+const TABS = { ghap: "ghaps", experience: "ghaps", memory: "memories", value: "values", fix: "fixes" };
+
+function homeLink(path) {
+  const kind = path.split(":")[0];
+  if (!HOMES[kind]) return null;
+  const [view, text] = HOMES[kind];
+  return link({ view, tab: TABS[kind] }, text);
+}
+
+function recordCard(entry, signal, reload, navigate) {
+  const record = entry.attributes;
+  const hit = { ...record, id: record.id, file_path: record.file_path };
+  const pin = button(record.is_pinned ? "Unpin" : "Pin", async () => {
+    const [there, back] = record.is_pinned
+      ? ["unpin_observation", "pin_observation"]
+      : ["pin_observation", "unpin_observation"];
+    try {
+      await call(there, { id: record.id });
+      await reload();
+      toast(record.is_pinned ? "Unpinned. The record can expire now." : "Pinned. The record is kept for good.", {
+        undo: async () => {
+          await call(back, { id: record.id });
+          await reload();
+        },
+      });
+    } catch (error) {
+      toast(error.message);
+    }
+  });
+  const remove = button(
+    "Delete…",
+    async () => {
+      const yes = await confirm({
+        title: `Delete record #${record.id}?`,
+        text: "It is overwritten in the database and removed from the search. This cannot be undone.",
+        danger: true,
+      });
+      if (!yes) return;
+      try {
+        await call("purge", { ids: [record.id], confirm: true });
+        toast(`Record #${record.id} is deleted.`);
+        navigate({ view: "timeline" });
+      } catch (error) {
+        toast(error.message);
+      }
+    },
+    { class: "button button-danger" },
+  );
+  const all = [
+    ["Surroundings", RECORD_PANELS.surroundings],
+    ["Similar records", RECORD_PANELS.similar],
+  ];
+  if (record.file_path) all.push(["File history", RECORD_PANELS.fileHistory]);
+  return [
+    intro(
+      `A record of the project ${record.project}.`,
+      pin,
+      button("Copy text", () => copy(entry.body, "Text")),
+      remove,
+    ),
+    h(
+      "article",
+      { class: "card hit" },
+      h(
+        "div",
+        { class: "meta" },
+        typeBadge(record.obs_type),
+        time(record.timestamp),
+        record.project,
+        record.is_pinned ? badge("Pinned") : null,
+      ),
+      longText(entry.body),
+      panels(hit, signal, all),
+    ),
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Details"),
+      facts([
+        ["Time", time(record.timestamp)],
+        ["Project", record.project],
+        ["Session", record.session_id ? sessionLink(record.session_id) : null],
+        ["Agent", record.agent],
+        ["Subagent", record.agent_id],
+        ["Tool", record.tool_name],
+        ["Hook event", record.source_event],
+        ["File", record.file_path ? fileLink(record.file_path) : null],
+        [
+          "Caused by",
+          record.prompt_id && record.prompt_id !== record.id
+            ? entryLink(`obs://${record.prompt_id}`, `prompt #${record.prompt_id}`)
+            : null,
+        ],
+        ["Note", record.note],
+        ["Path", h("code", {}, entry.path)],
+      ]),
+      isEmpty(record.metadata) ? null : [h("h3", {}, "Metadata"), json(record.metadata)],
+    ),
+  ];
+}
+
+function otherCard(entry) {
+  const text = entry.media_type === "application/json" ? pretty(entry.body) : String(entry.body ?? "");
+  return [
+    intro(
+      entry.path,
+      button("Copy text", () => copy(text, "Text")),
+    ),
+    h("article", { class: "card" }, longText(text)),
+    h("section", { class: "card" }, h("h2", {}, "Details"), attributes(entry), h("p", {}, homeLink(entry.path))),
+  ];
+}
+
+function pretty(body) {
+  if (typeof body === "object") return JSON.stringify(body, null, 2);
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return String(body);
+  }
+}
+
+function missing(path, error) {
+  return empty(
+    `There is no entry ${path}`,
+    `${error.message}.`,
+    "It may have been deleted, or the address has a mistake.",
+    [link({ view: "timeline" }, "Go to the timeline"), " or ", link({ view: "search" }, "search"), "."],
+  );
+}
+
+export async function open(root, { params, signal, navigate, setTitle }) {
+  let path = params.get("path") ?? "";
+  const reload = () =>
+    fill(root, async () => {
+      if (!path) return missing("without a path", { message: "The address names no path, such as obs://24." });
+      let entry;
+      try {
+        ({ entry } = await call("get", { path }, { signal }));
+      } catch (error) {
+        if (["not_found", "invalid", "scope_invalid", "too_large"].includes(error.code)) return missing(path, error);
+        throw error;
+      }
+      setTitle(path.startsWith("obs://") ? `Record #${entry.attributes?.id}` : "Entry");
+      return path.startsWith("obs://") && entry.attributes?.id
+        ? recordCard(entry, signal, reload, navigate)
+        : otherCard(entry);
+    });
+  await reload();
+  return {
+    update: (next) => {
+      if ((next.get("path") ?? "") === path) return undefined;
+      path = next.get("path") ?? "";
+      return replace(root) && reload();
+    },
+  };
 }
