@@ -1,8 +1,403 @@
-// A view that is not written yet.
+// The timeline: what agents do, everywhere or filtered, newest first and live.
 
-import { h, replace } from "/dom.js";
+import { call, isAborted } from "/api.js";
+import { problem } from "/dialog.js";
+import { h, icon, link, replace } from "/dom.js";
+import { clockTime, dayKey, dayName, exact, number, plural, time } from "/format.js";
+import { virtualList } from "/list.js";
+import { onNotification, subscribe } from "/live.js";
+import {
+  AGENTS, failedBadge, isFailed, readRecords, subject, TYPE_CHOICES, typeIcon, typeLabel, wholeRecord,
+} from "/records.js";
 
-export async function open(root) {
-  replace(root, h("p", { class: "empty" }, "Nothing is here yet."));
-  return {};
+const PAGE = 100;
+
+/** Rows held while the reader is at the top; older ones are read again when they are scrolled to. */
+const TOP_ROWS_MAX = 400;
+
+/** How far down a reader counts as reading: new records then wait. */
+const READING_PX = 40;
+
+/** The part of a record that a row shows. The whole record is read when the row is opened. */
+function slim(record) {
+  const { main, more } = subject(record);
+  return {
+    id: record.id, at: record.timestamp, type: record.obs_type, session: record.session_id, project: record.project,
+    agent: record.agent, failed: isFailed(record), path: record.file_path, main, more,
+    count: record.metadata?.count ?? 1, pinned: record.is_pinned, code: record.metadata?.exit_code,
+    run: record.metadata?.run?.result,
+  };
+}
+
+/** Whether two neighbours are the same action, so that they share a row. */
+const isRepeat = (one, other) => one.session === other.session && one.type === other.type &&
+  one.failed === other.failed && one.path === other.path && (one.path ? true : one.main === other.main);
+
+/** Rows of the list: days and groups of equal records, newest first. */
+class Feed {
+  constructor() {
+    this.clear();
+  }
+
+  clear() {
+    this.rows = [];
+    this.ids = new Set();
+    this.serial = 0;
+    this.lastId = 0;
+  }
+
+  group(record) {
+    this.serial += 1;
+    return { key: this.serial, records: [record], day: dayKey(record.at) };
+  }
+
+  dayRow(record) {
+    this.serial += 1;
+    return { key: this.serial, day: dayKey(record.at), header: dayName(record.at), at: record.at };
+  }
+
+  add(record) {
+    if (this.ids.has(record.id)) return null;
+    this.ids.add(record.id);
+    this.lastId = Math.max(this.lastId, record.id);
+    return slim(record);
+  }
+
+  /** Adds an older record at the end. */
+  append(full) {
+    const record = this.add(full);
+    if (!record) return;
+    const last = this.rows.at(-1);
+    if (last?.records && last.day === dayKey(record.at) && isRepeat(last.records.at(-1), record)) {
+      last.records.push(record);
+      return;
+    }
+    if (last?.day !== dayKey(record.at)) this.rows.push(this.dayRow(record));
+    this.rows.push(this.group(record));
+  }
+
+  /** Adds a newer record on top. Returns the key of a row that changed. */
+  prepend(full) {
+    const record = this.add(full);
+    if (!record) return null;
+    const first = this.rows[1];
+    const isSameDay = this.rows[0]?.day === dayKey(record.at);
+    if (isSameDay && first?.records && isRepeat(first.records[0], record)) {
+      first.records.unshift(record);
+      return first.key;
+    }
+    if (isSameDay) this.rows.splice(1, 0, this.group(record));
+    else this.rows.unshift(this.dayRow(record), this.group(record));
+    return null;
+  }
+
+  /** The oldest record, from where the next page starts. */
+  oldest() {
+    return this.rows.at(-1)?.records?.at(-1)?.id;
+  }
+
+  /** Keeps the newest rows only. Returns whether rows were dropped. */
+  trim(max) {
+    if (this.rows.length <= max) return false;
+    this.rows.length = max;
+    while (this.rows.length > 0 && !this.rows.at(-1).records) this.rows.pop();
+    this.ids = new Set(this.rows.flatMap((row) => row.records?.map(({ id }) => id) ?? []));
+    return true;
+  }
+
+  /** Removes the records of a deleted session. */
+  forget(session) {
+    const kept = this.rows.filter((row) => !row.records || row.records[0].session !== session);
+    this.rows = kept.filter((row, at) => row.records || kept[at + 1]?.records);
+  }
+}
+
+/** How to connect an agent, for a store without records. */
+function connecting() {
+  return h("div", { class: "empty" },
+    h("h2", {}, "Nothing is recorded yet"),
+    h("p", {}, "Connect an agent; each prompt, edit and command then appears here as it happens."),
+    h("pre", {}, h("code", {}, "rekindle install")),
+    h("p", {}, "This adds hooks to the agents on this computer. An agent that speaks MCP starts this command itself:"),
+    h("pre", {}, h("code", {}, "rekindle serve")),
+    h("p", {}, "Over HTTP it connects to ", h("code", {}, `${location.origin}/mcp`), " with the header ",
+      h("code", {}, "Authorization: Bearer TOKEN"), ". TOKEN is the content of the file ", h("code", {}, "token"),
+      " in the data directory; ", h("code", {}, "rekindle up"), " prints its path."));
+}
+
+export async function open(root, { params: firstParams, filters: firstFilters, signal, navigate }) {
+  let params = firstParams;
+  let filters = firstFilters;
+  const feed = new Feed();
+  const expanded = new Map();
+  let controller = new AbortController();
+  let unsubscribe = () => {};
+  let isDone = false;
+  let isLoading = false;
+  let waiting = 0;
+  let arrived = 0;
+  const openedAt = clockTime(new Date());
+
+  const toolbar = h("div", { class: "toolbar tl-toolbar" });
+  const pill = h("button", { type: "button", class: "tl-new", hidden: true, onclick: () => reload({ toTop: true }) });
+  const status = h("p", { class: "muted small tl-status", role: "status" });
+  const listRoot = h("div", { class: "tl-list" });
+  const end = h("div", { class: "tl-end" });
+  replace(root, toolbar, h("div", { class: "tl-new-place stuck" }, pill), listRoot, end);
+
+  /** The filters as the operation and its feed take them. */
+  const query = () => ({
+    project: filters.project ?? "*",
+    ...(params.get("type") ? { obs_type: params.get("type") } : {}),
+    ...(params.get("failed") ? { failed: true } : {}),
+    ...(params.get("agent") ? { agent: params.get("agent") } : {}),
+  });
+
+  const isFiltered = () => Boolean(filters.project || filters.from || filters.to ||
+    ["type", "failed", "agent"].some((name) => params.get(name)));
+
+  const list = virtualList(listRoot, {
+    rowHeight: () => (matchMedia("(max-width: 52rem)").matches ? 60 : 40),
+    count: () => feed.rows.length,
+    key: (index) => feed.rows[index]?.key,
+    render: (index) => renderRow(feed.rows[index]),
+    more: () => loadMore(),
+    label: "Records",
+  });
+
+  function renderRow(row) {
+    if (row.header) return h("div", { class: "tl-day" }, h("h2", {}, row.header));
+    const record = row.records[0];
+    const isOpen = expanded.has(row.key);
+    const count = row.records.reduce((sum, { count }) => sum + count, 0);
+    const kind = record.type === "user_prompt" ? "prompt" : record.type === "answer" ? "answer" : "action";
+    const item = h("div", { class: `tl-item tl-${kind}${record.failed ? " tl-failed" : ""}${isOpen ? " is-open" : ""}` },
+      h("div", { class: "tl-row" },
+        h("button", { type: "button", class: "tl-main", "data-row": "", "aria-expanded": String(isOpen),
+          onclick: () => toggle(row) },
+          time(record.at, clockTime),
+          h("span", { class: "tl-icon" }, typeIcon(record.type)),
+          h("span", { class: "tl-text cut" }, h("span", { class: "tl-label" }, typeLabel(record.type)), " ",
+            h("span", { class: record.path || record.type.startsWith("command") ? "tl-subject mono" : "tl-subject" },
+              record.main), record.more && h("span", { class: "tl-more mono" }, " ", record.more)),
+          h("span", { class: "tl-badges" },
+            record.failed && failedBadge({ metadata: { exit_code: record.code } }),
+            !record.failed && record.run === "passed" && h("span", { class: "badge badge-good" }, icon("answer"), "passed"),
+            record.pinned && h("span", { class: "badge badge-accent" }, icon("pin"), "pinned"),
+            count > 1 && h("span", { class: "badge tl-count", title: `${number(count)} times in a row` }, `×${number(count)}`))),
+        record.session
+          ? link({ session: record.session }, [h("span", { class: "cut" }, record.project),
+            h("span", { class: "tl-agent" }, record.agent)], { class: "tl-session", title: `Session ${record.session}` })
+          : h("span", { class: "tl-session" }, record.project)),
+      isOpen && expanded.get(row.key));
+    return item;
+  }
+
+  async function toggle(row) {
+    if (expanded.has(row.key)) {
+      expanded.delete(row.key);
+      list.expand(row.key, false);
+      return;
+    }
+    const place = h("div", { class: "tl-whole" }, h("p", { class: "muted" }, "Loading…"));
+    expanded.set(row.key, place);
+    list.expand(row.key, true);
+    try {
+      const records = await readRecords(row.records.map(({ id }) => id), signal);
+      const changed = (record) => {
+        const shown = row.records.find(({ id }) => id === record.id);
+        if (shown) shown.pinned = record.is_pinned;
+        list.update(row.key);
+      };
+      replace(place, records.map((record) => wholeRecord(record, { onChange: changed })),
+        records.length === 0 && h("p", { class: "muted" }, "This record was deleted."),
+        row.records.length > 50 && h("p", { class: "muted" }, `${number(row.records.length - 50)} more like these.`));
+    } catch (error) {
+      if (!isAborted(error)) replace(place, problem(error));
+    }
+  }
+
+  const isReading = () => scrollY > READING_PX || expanded.size > 0 || listRoot.contains(document.activeElement);
+
+  function showStatus() {
+    pill.hidden = waiting === 0;
+    replace(pill, `${number(waiting)} new`, h("span", { class: "sr" }, ": show them"));
+    status.dataset.arrived = String(arrived);
+    replace(status, arrived === 0 ? "" : `${plural(arrived, "record")} since ${openedAt}`);
+  }
+
+  function showEnd() {
+    if (feed.rows.length > 0) {
+      replace(end, isDone ? h("p", { class: "muted small" }, filters.from ? `No earlier records since ${exact(filters.from)}.` :
+        "This is the first record.") : h("p", { class: "muted small" }, "Loading more…"));
+    } else if (isLoading) {
+      replace(end);
+    } else if (isFiltered()) {
+      replace(end, h("div", { class: "empty" }, h("h2", {}, "No record matches these filters"),
+        h("p", {}, "Choose a longer time or another project."),
+        h("div", { class: "toolbar" }, h("button", { type: "button", class: "button", onclick: () => navigate(
+          { project: "", from: "", to: "" }) }, "Show everything"))));
+    } else {
+      replace(end, connecting());
+    }
+  }
+
+  /** Appends a page of older records. A record before the chosen time ends the list. */
+  function take(page) {
+    const from = filters.from ? Date.parse(filters.from) / 1000 : 0;
+    const records = page.records.filter(({ timestamp }) => timestamp >= from);
+    for (const record of records) feed.append(record);
+    isDone = page.next === undefined || page.next === null || records.length < page.records.length;
+  }
+
+  async function loadMore() {
+    if (isDone || isLoading) return;
+    const before = feed.oldest();
+    if (before === undefined) return;
+    isLoading = true;
+    const { signal: ours } = controller;
+    try {
+      take(await call("activity", { ...query(), before, limit: PAGE * 2 }, { signal: ours }));
+      isLoading = false;
+      list.refresh();
+      showEnd();
+    } catch (error) {
+      if (ours.aborted) return;
+      isLoading = false;
+      const again = () => loadMore();
+      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: again }, "Try again")));
+    }
+  }
+
+  /** Reads the list from its top. */
+  async function reload({ toTop = false } = {}) {
+    controller.abort();
+    controller = new AbortController();
+    signal.addEventListener("abort", () => controller.abort(), { once: true });
+    const { signal: ours } = controller;
+    isLoading = true;
+    const start = filters.to ? { before: filters.to } : {};
+    const page = await call("activity", { ...query(), ...start, limit: PAGE }, { signal: ours });
+    isLoading = false;
+    waiting = 0;
+    feed.clear();
+    expanded.clear();
+    take(page);
+    // Records that arrive between the page and the subscription are part of the feed.
+    for (const { id } of page.records) feed.lastId = Math.max(feed.lastId, id);
+    list.redraw();
+    if (toTop) scrollTo(0, 0);
+    showStatus();
+    showEnd();
+  }
+
+  function receive({ records, count, last_id: lastId }) {
+    if (filters.to) return;
+    arrived += count;
+    if (isReading()) {
+      waiting += count;
+      feed.lastId = Math.max(feed.lastId, lastId);
+      showStatus();
+      return;
+    }
+    if (count > records.length) {
+      // A burst: the list starts again with its newest records; the others are read when they are scrolled to.
+      feed.clear();
+      for (const record of records) feed.append(record);
+      isDone = false;
+      list.redraw();
+    } else {
+      const changed = new Set();
+      for (const record of [...records].reverse()) changed.add(feed.prepend(record));
+      if (feed.trim(TOP_ROWS_MAX)) isDone = false;
+      list.refresh();
+      for (const key of changed) if (key !== null) list.update(key);
+    }
+    feed.lastId = Math.max(feed.lastId, lastId);
+    showStatus();
+    showEnd();
+  }
+
+  function follow() {
+    unsubscribe();
+    const filter = query();
+    unsubscribe = filters.to ? () => {} : subscribe("activity/subscribe",
+      () => ({ ...filter, after_id: feed.lastId }), receive);
+  }
+
+  function showToolbar() {
+    const change = (name, value) => {
+      const next = new URLSearchParams(params);
+      next.delete(name);
+      if (value) next.set(name, value);
+      navigate(next);
+    };
+    const select = (name, label, choices) => h("label", { class: "filter" }, h("span", { class: "sr" }, label),
+      h("select", { class: "field", id: `tl-${name}`, value: params.get(name) ?? "",
+        onchange: (event) => change(name, event.target.value) },
+        choices.map(([value, text]) => h("option", { value }, text))));
+    const focused = document.activeElement?.id;
+    replace(toolbar,
+      select("type", "Type", [["", "Everything"], ...TYPE_CHOICES]),
+      select("agent", "Agent", [["", "All agents"], ...AGENTS.map((agent) => [agent, agent])]),
+      h("label", { class: "check", for: "tl-failed" }, h("input", { type: "checkbox", id: "tl-failed",
+        checked: Boolean(params.get("failed")), onchange: (event) => change("failed", event.target.checked ? "1" : "") }),
+      "Failures only"),
+      status);
+    if (focused?.startsWith("tl-")) document.getElementById(focused)?.focus();
+  }
+
+  const unlisten = onNotification("session/list_changed", ({ reason, sessionId }) => {
+    if (reason !== "deleted") return;
+    if (sessionId === "*") {
+      reload().catch(() => {});
+      return;
+    }
+    feed.forget(sessionId);
+    list.redraw();
+    showEnd();
+  });
+
+  const close = () => {
+    controller.abort();
+    unsubscribe();
+    unlisten();
+    list.close();
+  };
+
+  showToolbar();
+  try {
+    await reload();
+  } catch (error) {
+    close();
+    throw error;
+  }
+  follow();
+
+  return {
+    isLive: true,
+    async update(nextParams, nextFilters) {
+      params = nextParams;
+      filters = nextFilters;
+      arrived = 0;
+      showToolbar();
+      unsubscribe();
+      unsubscribe = () => {};
+      try {
+        await reload();
+        follow();
+      } catch (error) {
+        if (isAborted(error)) return;
+        feed.clear();
+        list.redraw();
+        replace(end, problem(error));
+      }
+    },
+    escape() {
+      const keys = [...expanded.keys()];
+      expanded.clear();
+      for (const key of keys) list.expand(key, false);
+    },
+    close,
+  };
 }
