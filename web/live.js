@@ -155,6 +155,17 @@ function check() {
   }, REPLY_MS);
 }
 
+/** Ends the connection after the daemon refused this browser; a new link in another tab brings it back. */
+export function signedOut() {
+  const open = socket;
+  socket = null;
+  if (open) open.onclose = null;
+  open?.close();
+  renew();
+  setState(false, true);
+  retry();
+}
+
 /** Opens the connection and keeps it open. */
 export function start() {
   connect();

@@ -5,7 +5,7 @@ import { problem, show, toast } from "/dialog.js";
 import { address, encoded, h, icon, link, replace } from "/dom.js";
 import { openFooter } from "/footer.js";
 import { dayKey, now, plural } from "/format.js";
-import { connection, onNotification, onState, start as startLive } from "/live.js";
+import { connection, onNotification, onState, signedOut, start as startLive } from "/live.js";
 import { pickUpKey } from "/session.js";
 
 /** The views in the navigation: a later view is a module and a line. */
@@ -435,7 +435,7 @@ async function start() {
     quietly(refreshStatus());
     quietly(loadProjects());
   });
-  document.addEventListener("rekindle:signed-out", () => showConnection({ ...connection(), signedOut: true }));
+  document.addEventListener("rekindle:signed-out", signedOut);
   startLive();
   route();
   quietly(loadProjects());

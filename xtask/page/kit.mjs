@@ -294,15 +294,17 @@ async function serveFrom(context, dir) {
     const url = new URL(route.request().url());
     // A link has to reach the daemon, which answers with a cookie and another address.
     if (url.searchParams.has("link")) return route.continue();
-    const name = url.pathname === "/" ? "index.html" : url.pathname.slice(1);
-    const file = path.join(dir, name);
+    const file = path.join(dir, url.pathname.slice(1));
     if (url.pathname === "/") {
       const answer = await route.fetch().catch(() => null);
       if (!answer) return route.abort("connectionrefused");
-      if ((await answer.text()).includes("not signed in")) return route.fulfill({ response: answer });
-    } else if (!(await alive(url))) {
-      return route.abort("connectionrefused");
+      const isClosed = (await answer.text()).includes("not signed in");
+      const headers = { ...answer.headers(), "content-security-policy": POLICY };
+      delete headers["content-length"];
+      const body = fs.readFileSync(path.join(dir, isClosed ? "closed.html" : "index.html"));
+      return route.fulfill({ status: answer.status(), headers, body });
     }
+    if (!(await alive(url))) return route.abort("connectionrefused");
     if (!fs.existsSync(file)) return route.fulfill({ status: 404, body: "not found" });
     const headers = { "Content-Security-Policy": POLICY, "Content-Type": `${TYPES[path.extname(file)]}; charset=utf-8` };
     return route.fulfill({ status: 200, headers, body: fs.readFileSync(file) });
@@ -368,6 +370,7 @@ export async function newContext({ width = 1280, height = 900, scheme = "light" 
   const context = await (await openBrowser()).newContext({
     viewport: { width, height }, colorScheme: scheme, permissions: ["clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(10_000);
   if (webDir) await serveFrom(context, webDir);
   return context;
 }

@@ -1,0 +1,374 @@
+// The frame of the page: addresses, filters, the connection, keys, themes and sign-in.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { badBoxes, closeBrowser, Home, HOSTILE, newContext, openPage, screenshot, seed, turn } from "./kit.mjs";
+
+let home;
+let sessions;
+
+before(async () => {
+  home = await Home.open();
+  sessions = await seed(home);
+});
+
+after(async () => {
+  await closeBrowser();
+  await home.close();
+});
+
+const VIEWS = ["timeline", "sessions", "search", "hints", "learning", "receipts", "stats", "projects", "health"];
+
+/** Refused connections are reported by the browser itself while a daemon is down. */
+const DOWN = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /WebSocket connection to/, /ERR_FAILED/];
+
+test("the page starts with few small requests to its own daemon", async () => {
+  const page = await openPage(home);
+  await page.waitForSelector(".tl-item");
+  const start = page.requests.findIndex((request) => !request.url().includes("link=") && new URL(request.url()).pathname === "/");
+  const own = page.requests.slice(start);
+  const sizes = await Promise.all(own.map(async (request) => {
+    const response = await request.response();
+    return response ? (await response.body().catch(() => Buffer.alloc(0))).length : 0;
+  }));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(own.length <= 25, `${own.length} requests: ${own.map((request) => request.url()).join(" ")}`);
+  assert.ok(bytes <= 200_000, `${bytes} bytes`);
+  await page.finish();
+});
+
+test("every view opens by its link, by its keys, by reload and by going back", async () => {
+  const page = await openPage(home);
+  for (const view of VIEWS) {
+    await page.click(`nav a.nav-link[href*="${view === "timeline" ? "/" : `view=${view}`}"]`);
+    await page.settled();
+    const title = view[0].toUpperCase() + view.slice(1);
+    assert.equal(await page.textContent("#title"), title);
+    assert.equal(await page.getAttribute("nav [aria-current=page] span", "class"), null);
+  }
+  await page.reload();
+  await page.settled();
+  assert.equal(await page.textContent("#title"), "Health");
+  await page.goBack();
+  await page.settled();
+  assert.equal(await page.textContent("#title"), "Projects");
+  await page.goForward();
+  await page.settled();
+  assert.equal(await page.textContent("#title"), "Health");
+  for (const [key, title] of [["s", "Sessions"], ["h", "Hints"], ["a", "Stats"], ["t", "Timeline"]]) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(key);
+    await page.waitForFunction((text) => document.getElementById("title").textContent === text, title);
+  }
+  await page.finish();
+});
+
+test("the filter of project and time is in the address and holds for all views", async () => {
+  const page = await openPage(home);
+  await page.waitForSelector("#filter-project option[value=site]", { state: "attached" });
+  await page.selectOption("#filter-project", "site");
+  await page.waitForFunction(() => location.search.includes("project=site"));
+  await page.waitForFunction(() => [...document.querySelectorAll(".tl-session > :first-child")].length > 0 &&
+    [...document.querySelectorAll(".tl-session > :first-child")].every((element) => element.textContent === "site"));
+  await page.selectOption("#filter-time", "7d");
+  await page.waitForFunction(() => location.search.includes("from=7d"));
+  await page.click("nav a.nav-link[href*='view=sessions']");
+  await page.waitForSelector(".s-item");
+  assert.equal(await page.locator(".s-item").count(), 1);
+  assert.match(page.url(), /project=site/);
+  assert.match(page.url(), /from=7d/);
+  await page.selectOption("#filter-time", "days");
+  await page.waitForSelector("#filter-from");
+  await page.fill("#filter-from", "2020-01-01");
+  await page.fill("#filter-to", "2020-01-31");
+  await page.waitForSelector("text=No session matches");
+  await page.reload();
+  await page.settled();
+  assert.equal(await page.inputValue("#filter-from"), "2020-01-01");
+  assert.equal(await page.inputValue("#filter-to"), "2020-01-31");
+  await page.click("text=Clear");
+  await page.waitForFunction(() => document.querySelectorAll(".s-item").length === 7);
+  await page.goBack();
+  await page.waitForSelector("text=No session matches");
+  await page.finish();
+});
+
+test("unknown views, sessions, records and projects get a sentence and a way back", async () => {
+  const page = await openPage(home);
+  for (const [address, text] of [
+    ["/?view=nothing", "no such view"],
+    ["/?view=__proto__", "no such view"],
+    ["/?session=no-such-session", "does not exist"],
+    [`/?session=${encodeURIComponent("a/b\\c")}`, "does not exist"],
+    ["/?view=record&path=obs://99999999", "obs://99999999"],
+    ["/?view=record&path=nonsense", "nonsense"],
+    ["/?view=file", "No file was named"],
+    ["/?project=no-such-project", "no-such-project"],
+  ]) {
+    await page.open(address);
+    await page.waitForFunction((part) => document.querySelector("#main").textContent.includes(part), text);
+    const ways = await page.locator("#main a[href^='/'], #main button").count();
+    assert.ok(ways > 0, `${address} has no way back`);
+  }
+  await page.open("/?view=nothing");
+  await page.click("text=To the timeline");
+  await page.waitForSelector(".tl-item");
+  await page.finish();
+});
+
+test("the title counts sessions that were not seen, live", async () => {
+  const page = await openPage(home);
+  await page.waitForFunction(() => /^\(7\) Timeline/.test(document.title));
+  await page.click("nav a.nav-link[href*='view=sessions']");
+  await page.click("text=Mark all as seen");
+  await page.waitForFunction(() => /^Sessions/.test(document.title));
+  const { session, cwd } = sessions[0];
+  await home.hooks(turn(session, cwd, Date.now() + 1000, { prompt: "Once more", answer: "Done.", step: 10 }));
+  await page.waitForFunction(() => /^\(1\) Sessions/.test(document.title));
+  await home.call("observe_session", { session_id: "*" });
+  await page.waitForFunction(() => /^Sessions/.test(document.title));
+  await page.finish();
+});
+
+test("content stays while the daemon is gone, says since when, and continues without a gap", async () => {
+  const page = await openPage(home, { allow: DOWN });
+  await page.waitForSelector(".tl-item");
+  await page.waitForSelector(".is-live");
+  const rows = await page.locator(".tl-item").count();
+  await home.stop("SIGKILL");
+  await page.waitForSelector("text=/Stale since \\d/");
+  assert.equal(await page.locator(".tl-item").count(), rows);
+  await screenshot(page, "stale-1280-light");
+  await home.start();
+  const { session, cwd } = sessions[6];
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "Written while the page was away", step: 1 }));
+  const begun = Date.now();
+  await page.waitForSelector(".is-live", { timeout: 10_000 });
+  await page.waitForSelector("text=Written while the page was away", { timeout: 10_000 });
+  assert.ok(Date.now() - begun < 10_000);
+  assert.equal(await page.locator("#banner-connection").count(), 0);
+  // A view without a feed is read again.
+  await page.click("nav a.nav-link[href*='view=sessions']");
+  await page.waitForSelector(".s-item");
+  await home.stop("SIGTERM");
+  await page.waitForSelector("text=/Stale since \\d/");
+  await home.start();
+  await home.call("update_session", { session_id: session, name: "Renamed while away" });
+  await page.waitForSelector("text=Renamed while away", { timeout: 10_000 });
+  await page.finish();
+});
+
+test("a daemon at another port leaves the page stale, and a new link works", async () => {
+  const other = await Home.open();
+  const first = other.port;
+  await seed(other);
+  const context = await newContext();
+  const page = await openPage(other, { context, allow: DOWN });
+  await page.waitForSelector(".is-live");
+  await other.stop();
+  other.port = undefined;
+  await other.start();
+  assert.notEqual(other.port, first);
+  await page.waitForSelector("#banner-connection >> text=rekindle web");
+  const again = await openPage(other, { context: await newContext() });
+  await again.waitForSelector(".tl-item");
+  await again.context().close();
+  await context.close();
+  assert.deepEqual([...page.errors, ...again.errors], []);
+  await other.close();
+});
+
+test("a browser that was forgotten says how to sign in, and recovers with a new link", async () => {
+  const context = await newContext();
+  const page = await openPage(home, { context, allow: [/401/, /WebSocket connection/, ...DOWN] });
+  await page.waitForSelector(".tl-item");
+  await home.run("web", "--forget");
+  await page.click("nav a.nav-link[href*='view=sessions']");
+  await page.waitForSelector("#banner-connection >> text=rekindle web");
+  context.signedIn.clear();
+  const fresh = await openPage(home, { context });
+  await fresh.waitForSelector(".tl-item");
+  await page.bringToFront();
+  await page.waitForFunction(() => !document.getElementById("banner-connection"), null, { timeout: 15_000 });
+  assert.deepEqual([...page.errors, ...fresh.errors], []);
+  await context.close();
+});
+
+test("a browser without a cookie shows no data and says how to get a link", async () => {
+  const context = await newContext();
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${home.port}/?session=${sessions[0].session}`);
+  await page.waitForSelector("text=rekindle web");
+  const text = await page.textContent("body");
+  for (const { prompt } of sessions) assert.ok(!text.includes(prompt));
+  await screenshot(page, "closed-1280-light");
+  await context.close();
+});
+
+test("ten tabs work at once", async () => {
+  const context = await newContext();
+  const pages = [];
+  for (let tab = 0; tab < 10; tab += 1) pages.push(await openPage(home, { context }));
+  const { session, cwd } = sessions[5];
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "Seen in ten tabs", step: 1 }));
+  for (const page of pages) await page.waitForSelector("text=Seen in ten tabs");
+  for (const page of pages) assert.deepEqual(page.errors, []);
+  await context.close();
+});
+
+test("keys move through rows, open them, and can be turned off", async () => {
+  const page = await openPage(home);
+  await page.waitForSelector(".tl-item");
+  await page.keyboard.press("j");
+  const focused = () => page.evaluate(() => document.activeElement.closest(".tl-item")?.textContent ?? "");
+  const first = await focused();
+  assert.ok(first);
+  await page.keyboard.press("j");
+  const second = await focused();
+  assert.notEqual(second, first);
+  await page.keyboard.press("k");
+  assert.equal(await focused(), first);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".tl-item.is-open .record-text");
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !document.querySelector(".tl-item.is-open"));
+  for (let step = 0; step < 60; step += 1) await page.keyboard.press("j");
+  const box = await page.evaluate(() => {
+    const { top, bottom } = document.activeElement.getBoundingClientRect();
+    return { top, bottom, height: innerHeight };
+  });
+  assert.ok(box.top >= 0 && box.bottom <= box.height, JSON.stringify(box));
+  await page.keyboard.press("/");
+  await page.waitForFunction(() => document.activeElement?.type === "search");
+  await page.keyboard.type("gsj?");
+  assert.equal(await page.evaluate(() => document.activeElement.value), "gsj?");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await page.waitForSelector("dialog[open] >> text=Keyboard shortcuts");
+  await screenshot(page, "help-1280-light");
+  await page.uncheck("#keys-on");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.keyboard.press("?");
+  assert.equal(await page.locator("dialog[open]").count(), 0);
+  assert.equal(await page.textContent("#title"), "Search");
+  await page.click("#help");
+  await page.check("#keys-on");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.waitForFunction(() => document.getElementById("title").textContent === "Sessions");
+  await page.finish();
+});
+
+test("the theme follows the system until one is chosen, and is remembered", async () => {
+  const context = await newContext({ scheme: "dark" });
+  const page = await openPage(home, { context });
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await paper();
+  await page.selectOption("#theme", "light");
+  const light = await paper();
+  assert.notEqual(light, dark);
+  await page.reload();
+  await page.settled();
+  assert.equal(await paper(), light);
+  await page.selectOption("#theme", "dark");
+  assert.equal(await paper(), dark);
+  await page.selectOption("#theme", "system");
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.equal(await paper(), light);
+  assert.deepEqual(page.errors, []);
+  await context.close();
+});
+
+test("a pause is shown on every view", async () => {
+  const page = await openPage(home);
+  await home.call("pause", { duration: "30m" });
+  await page.reload();
+  await page.waitForSelector("#banner-pause");
+  await page.click("nav a.nav-link[href*='view=receipts']");
+  assert.equal(await page.locator("#banner-pause").count(), 1);
+  await home.call("pause", { duration: "off" });
+  await page.reload();
+  await page.settled();
+  await page.waitForSelector(".is-live");
+  assert.equal(await page.locator("#banner-pause").count(), 0);
+  await page.finish();
+});
+
+test("a browser clock that is off by a day changes no age", async () => {
+  const page = await openPage(home, { path: "/?view=sessions", clock: new Date(Date.now() - 86_400_000) });
+  await page.waitForSelector(".s-item");
+  const ages = await page.locator(".s-item time").allTextContents();
+  assert.ok(ages.some((age) => /^(just now|\d+ (min|h) ago)$/.test(age)), ages.join(", "));
+  await page.finish();
+});
+
+test("hostile text in the address becomes no element, request or dialog", async () => {
+  const page = await openPage(home);
+  for (const text of HOSTILE) {
+    for (const address of [{ view: text }, { session: text }, { view: "record", path: text }, { view: "file", path: text },
+      { project: text }, { from: text, to: text }, { view: "sessions", q: text }, { session: text, view: text, [text]: text }]) {
+      const query = Object.entries(address).map(([name, value]) =>
+        `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+      // As going back to such an address, without loading the page again.
+      await page.evaluate((to) => {
+        history.pushState(null, "", to);
+        dispatchEvent(new PopStateEvent("popstate", { state: null }));
+      }, `/?${query}`);
+      await page.settled();
+    }
+  }
+  assert.equal(await page.locator("#main img, #main script").count(), 0);
+  assert.doesNotMatch(await page.title(), /owned/);
+  await page.finish();
+});
+
+test("the frame fits from 360 px up in both schemes", async () => {
+  for (const [width, scheme] of [[360, "light"], [360, "dark"], [1280, "light"], [1280, "dark"]]) {
+    const page = await openPage(home, { width, height: width < 500 ? 740 : 900, scheme });
+    await page.waitForSelector(".tl-item");
+    await screenshot(page, `timeline-${width}-${scheme}`);
+    assert.deepEqual(await badBoxes(page), []);
+    if (width === 360) {
+      await page.click("#menu");
+      await page.waitForSelector("nav a.nav-link[href*='view=health']");
+      await screenshot(page, `menu-${width}-${scheme}`);
+      assert.deepEqual(await badBoxes(page), []);
+      await page.click("nav a.nav-link[href*='view=sessions']");
+      await page.waitForSelector(".s-item");
+      assert.equal(await page.getAttribute("#menu", "aria-expanded"), "false");
+    }
+    await page.finish();
+  }
+});
+
+test("views can be switched 200 times without growing", async () => {
+  const page = await openPage(home);
+  await page.waitForSelector(".tl-item");
+  const heap = async () => page.evaluate(async () => {
+    for (let round = 0; round < 3; round += 1) {
+      gc();
+      await new Promise((done) => setTimeout(done, 30));
+    }
+    return performance.memory.usedJSHeapSize;
+  });
+  const visit = async (times) => {
+    for (let round = 0; round < times; round += 1) {
+      for (const view of ["sessions", null]) {
+        await page.evaluate((name) => document.querySelector(
+          name ? `nav a.nav-link[href*='view=${name}']` : "nav a.nav-link").click(), view);
+        // A handle of an element would keep its view alive.
+        await page.locator(view ? ".s-item" : ".tl-item").first().waitFor();
+      }
+    }
+  };
+  await visit(20);
+  const start = await heap();
+  await visit(100);
+  const end = await heap();
+  assert.ok(end <= start * 1.2, `${start} bytes became ${end}`);
+  await page.finish();
+});
