@@ -1,7 +1,7 @@
 // Parts that several views share: headings, messages, tables, form fields and lines of records.
 
 import { call, isAborted } from "/api.js";
-import { copy as copyText, problem } from "/dialog.js";
+import { copy as copyText, problem, toast } from "/dialog.js";
 import { entryLink, h, link, replace, svg } from "/dom.js";
 import { time, visible } from "/format.js";
 
@@ -232,4 +232,12 @@ export function recordLine(record, { mark, current } = {}) {
 export async function projectOptions(signal, first = ["", "All projects"]) {
   const { projects } = await call("list_projects", {}, { signal });
   return [first, ...projects.map((project) => [project.path, project.name])];
+}
+
+let closeLast = () => {};
+
+/** Reports a change with Undo. Only the last change can be undone: an older notice is removed. */
+export function undoable(text, undo) {
+  closeLast();
+  closeLast = toast(text, { undo });
 }

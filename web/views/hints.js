@@ -4,7 +4,7 @@ import { call } from "/api.js";
 import { copy, problem, toast } from "/dialog.js";
 import { h, replace } from "/dom.js";
 import { plural, time } from "/format.js";
-import { badge, button, checkbox, empty, field, fill, intro, input, prose, select, values } from "/parts.js";
+import { badge, button, checkbox, empty, field, fill, intro, input, prose, select, values, undoable } from "/parts.js";
 
 /** Calls for the failing condition of a key that run at the same time. */
 const AT_ONCE = 6;
@@ -283,20 +283,18 @@ function editor(old, { reload }) {
       dialog.close();
       await reload();
       const name = `${params.component}/${params.key}`;
-      toast(old && sameScope ? `Saved ${name}.` : `Stored ${name}.`, {
-        undo: async () => {
-          if (old && sameScope) {
-            const back = { component: old.component, key: old.key, value: old.hint.value, meta: old.hint.meta ?? {} };
-            await call("set_hint", {
-              ...back,
-              if_match_version: hint.version,
-              allow_secret: isSecret(old.hint) || undefined,
-            });
-          } else {
-            await call("delete_hint", { component: params.component, key: params.key, scope: params.meta.scope ?? {} });
-          }
-          await reload();
-        },
+      undoable(old && sameScope ? `Saved ${name}.` : `Stored ${name}.`, async () => {
+        if (old && sameScope) {
+          const back = { component: old.component, key: old.key, value: old.hint.value, meta: old.hint.meta ?? {} };
+          await call("set_hint", {
+            ...back,
+            if_match_version: hint.version,
+            allow_secret: isSecret(old.hint) || undefined,
+          });
+        } else {
+          await call("delete_hint", { component: params.component, key: params.key, scope: params.meta.scope ?? {} });
+        }
+        await reload();
       });
     } catch (error) {
       if (error.code === "conflict") await conflict(params);
@@ -445,11 +443,9 @@ async function remove(one, reload) {
   }
   await reload();
   const payload = { schema_version: "1.0", components: { [component]: { hints: { [key]: hint } } } };
-  toast(`Deleted ${component}/${key}.`, {
-    undo: async () => {
-      await call("import_hints", { payload, mode: "merge", allow_secret: isSecret(hint) || undefined });
-      await reload();
-    },
+  undoable(`Deleted ${component}/${key}.`, async () => {
+    await call("import_hints", { payload, mode: "merge", allow_secret: isSecret(hint) || undefined });
+    await reload();
   });
 }
 

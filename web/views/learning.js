@@ -425,7 +425,7 @@ const same = (names) => names.map((name) => [name, name]);
 export async function open(root, { params, filters, signal, navigate }) {
   const tabs = h("nav", { class: "tabs", "aria-label": "What was learned" });
   const bar = h("div", {});
-  const place = h("div", { "aria-live": "polite" });
+  const place = h("div", { class: "stack", "aria-live": "polite" });
   replace(
     root,
     intro("What agents believed, tried and found out. Later sessions get it when it fits."),

@@ -4,7 +4,21 @@ import { call } from "/api.js";
 import { ask, confirm, problem, toast } from "/dialog.js";
 import { entryLink, h, link, replace } from "/dom.js";
 import { number, plural, time, visible } from "/format.js";
-import { button, empty, field, fill, input, intro, section, select, table, typeBadge, TYPES, values } from "/parts.js";
+import {
+  button,
+  empty,
+  field,
+  fill,
+  input,
+  intro,
+  section,
+  select,
+  table,
+  typeBadge,
+  TYPES,
+  values,
+  undoable,
+} from "/parts.js";
 
 const PAUSES = [
   ["30m", "for 30 minutes"],
@@ -39,11 +53,9 @@ async function pause(project, duration, reload, text) {
   await run(async () => {
     await call("pause", { ...where, duration: duration || undefined });
     await reload();
-    toast(text ?? `Paused ${whose(project)}.`, {
-      undo: async () => {
-        await call("pause", { ...where, duration: "off" });
-        await reload();
-      },
+    undoable(text ?? `Paused ${whose(project)}.`, async () => {
+      await call("pause", { ...where, duration: "off" });
+      await reload();
     });
   });
 }
@@ -53,11 +65,9 @@ async function resume(project, until, reload) {
   await run(async () => {
     await call("pause", { ...where, duration: "off" });
     await reload();
-    toast(`Recording ${whose(project)} again.`, {
-      undo: async () => {
-        await call("pause", { ...where, duration: rest(until) });
-        await reload();
-      },
+    undoable(`Recording ${whose(project)} again.`, async () => {
+      await call("pause", { ...where, duration: rest(until) });
+      await reload();
     });
   });
 }
@@ -102,7 +112,7 @@ function pauseControl(project, pauses, reload) {
 async function addAlias(project, reload) {
   const alias = await ask({
     title: `Another name for ${project.name}`,
-    label: "A directory, a remote or a name that leads to this project",
+    label: "A directory, a remote or a name that leads to this project. It cannot be removed later.",
     yes: "Add",
   });
   if (!alias?.trim()) return;
@@ -163,11 +173,9 @@ async function merge(project, projects, reload) {
   await run(async () => {
     const { moved } = await call("merge_projects", { from: project.path, into: into.path });
     await reload();
-    toast(`${plural(moved?.sessions ?? 0, "session")} moved to ${into.name}.`, {
-      undo: async () => {
-        await call("split_project", { project: into.path, root: project.root });
-        await reload();
-      },
+    undoable(`${plural(moved?.sessions ?? 0, "session")} moved to ${into.name}.`, async () => {
+      await call("split_project", { project: into.path, root: project.root });
+      await reload();
     });
   });
 }
@@ -182,11 +190,9 @@ async function split(project, root, reload) {
   await run(async () => {
     const { project: made } = await call("split_project", { project: project.path, root });
     await reload();
-    toast(`${made.name} is a project of its own.`, {
-      undo: async () => {
-        await call("merge_projects", { from: made.path, into: project.path });
-        await reload();
-      },
+    undoable(`${made.name} is a project of its own.`, async () => {
+      await call("merge_projects", { from: made.path, into: project.path });
+      await reload();
     });
   });
 }
@@ -264,7 +270,7 @@ function projectCard(project, projects, pauses, reload) {
           }),
           projects.length > 1
             ? button("Merge into…", () => merge(project, projects, reload), {
-                "aria-label": `Merge ${visible(project.name)} into another project`,
+                "aria-label": `Merge into another project: ${visible(project.name)}`,
               })
             : null,
           link({ view: "projects", purge: "1", project: project.path }, "Purge records…", {

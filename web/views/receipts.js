@@ -189,7 +189,7 @@ export async function open(root, { params, filters, signal, navigate }) {
   );
   used.addEventListener("change", submit);
   const summaryPlace = h("div", { class: "summary-grid" });
-  const listPlace = h("div", { "aria-live": "polite" });
+  const listPlace = h("div", { class: "stack", "aria-live": "polite" });
   replace(
     root,
     intro(

@@ -4,7 +4,7 @@ import { call } from "/api.js";
 import { confirm, copy, toast } from "/dialog.js";
 import { entryLink, h, link, linked, replace } from "/dom.js";
 import { plural, time } from "/format.js";
-import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, typeName } from "/parts.js";
+import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, undoable } from "/parts.js";
 import { panels, RECORD_PANELS } from "/views/search.js";
 
 /** Longest text that is shown at once, in characters; a click shows the rest. */
@@ -73,12 +73,13 @@ function recordCard(entry, signal, reload, navigate) {
     try {
       await call(there, { id: record.id });
       await reload();
-      toast(record.is_pinned ? "Unpinned. The record can expire now." : "Pinned. The record is kept for good.", {
-        undo: async () => {
+      undoable(
+        record.is_pinned ? "Unpinned. The record can expire now." : "Pinned. The record is kept for good.",
+        async () => {
           await call(back, { id: record.id });
           await reload();
         },
-      });
+      );
     } catch (error) {
       toast(error.message);
     }

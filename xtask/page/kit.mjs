@@ -21,7 +21,8 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..")
 const binary = process.env.REKINDLE_BIN ?? path.join(root, "target/release/rekindle");
 const modules = createRequire(path.join(process.env.REKINDLE_NODE ?? root, "node_modules", "x.js"));
 const webDir = process.env.REKINDLE_WEB_DIR;
-const out = process.env.REKINDLE_PAGE_OUT ?? path.join(root, "target/page");
+/** The directory of the screenshots. */
+export const OUT = process.env.REKINDLE_PAGE_OUT ?? path.join(root, "target/page");
 
 export const { chromium } = modules("playwright-core");
 export const axeSource = () => fs.readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
@@ -377,10 +378,10 @@ export async function newContext({ width = 1280, height = 900, scheme = "light" 
 
 /** Takes a screenshot and fails if it is blank, or if the page scrolls sideways. */
 export async function screenshot(page, name, { full = false } = {}) {
-  fs.mkdirSync(out, { recursive: true });
+  fs.mkdirSync(path.dirname(path.join(OUT, name)), { recursive: true });
   const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(sideways <= 0, `${name} scrolls sideways by ${sideways} px`);
-  const png = await page.screenshot({ path: path.join(out, `${name}.png`), fullPage: full });
+  const png = await page.screenshot({ path: path.join(OUT, `${name}.png`), fullPage: full });
   const digest = createHash("sha256").update(png).digest("hex");
   assert.ok(png.length > 5000, `${name} is blank`);
   return digest;
@@ -390,7 +391,9 @@ export async function screenshot(page, name, { full = false } = {}) {
 export async function badBoxes(page) {
   return page.evaluate(() => {
     const problems = [];
-    const seen = [...document.querySelectorAll("button, a, input, select, textarea, h1, h2, h3")].filter((element) => {
+    // A dialog covers the page.
+    const scope = document.querySelector("dialog[open]") ?? document;
+    const seen = [...scope.querySelectorAll("button, a, input, select, textarea, h1, h2, h3")].filter((element) => {
       const box = element.getBoundingClientRect();
       return box.width > 1 && box.height > 1 && element.checkVisibility({ visibilityProperty: true }) && !element.closest(".sr, .skip");
     });

@@ -1,0 +1,257 @@
+// Search and the view of one record.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { badBoxes, closeBrowser, HOSTILE, Home, openPage, screenshot, seed, until } from "./kit.mjs";
+import { foreignElements, seedHostile } from "./seeds.mjs";
+
+let home;
+let sessions;
+
+before(async () => {
+  home = await Home.open();
+  sessions = await seed(home);
+});
+
+after(async () => {
+  await closeBrowser();
+  await home.close();
+});
+
+const hits = (page) => page.locator(".hits > .hit");
+const texts = (page, selector) => page.locator(selector).allInnerTexts();
+const param = (page, name) => new URL(page.url()).searchParams.get(name);
+
+async function search(page, words) {
+  await page.getByRole("searchbox", { name: "Search" }).fill(words);
+  await page.keyboard.press("Enter");
+  await page.locator(".hits > .hit, .empty h2", { hasNotText: "Search what" }).first().waitFor();
+}
+
+test("the slash key leads to the search, and matched words are marked", async () => {
+  const page = await openPage(home);
+  await page.keyboard.press("/");
+  await page.getByRole("searchbox", { name: "Search" }).waitFor();
+  await page.keyboard.type("checkout total");
+  await page.keyboard.press("Enter");
+  await hits(page).first().waitFor();
+  assert.equal(param(page, "q"), "checkout total");
+  const marks = (await texts(page, ".hit mark")).map((text) => text.toLowerCase());
+  assert.ok(marks.includes("checkout") && marks.includes("total"), marks.join());
+  assert.ok(
+    marks.every((text) => /^(checkout|total)/.test(text)),
+    marks.join(),
+  );
+  assert.deepEqual(await badBoxes(page), []);
+  await screenshot(page, "search");
+  await page.goBack();
+  await page.getByRole("heading", { name: /^Search what your agents/ }).waitFor();
+  await page.goBack();
+  await until("the timeline is back", async () => !param(page, "view"));
+  await page.goForward();
+  await page.goForward();
+  await hits(page).first().waitFor();
+  await page.reload();
+  await hits(page).first().waitFor();
+  assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "checkout total");
+  await page.finish();
+});
+
+test("each filter narrows the hits and is in the address", async () => {
+  const page = await openPage(home, { path: "/?view=search" });
+  await search(page, "test");
+  const badges = () => texts(page, ".hit > .meta > .badge:first-child");
+  const shows = async (what, check) => until(what, async () => (await hits(page).count()) > 0 && check());
+
+  await page.getByLabel("Type").selectOption("git_commit");
+  await search(page, "round");
+  await shows("commits only", async () => (await badges()).every((text) => text === "Commit"));
+  assert.equal(param(page, "type"), "git_commit");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await until("no filter", () => param(page, "type") === null);
+
+  await search(page, "test");
+  await page.getByLabel("Outcome").selectOption("failed");
+  await shows("failures only", async () => (await badges()).every((text) => text === "Failed command"));
+  await page.getByLabel("Outcome").selectOption("succeeded");
+  await shows("no failures", async () => (await badges()).every((text) => text !== "Failed command"));
+  await page.getByLabel("Outcome").selectOption("");
+
+  await page.getByLabel("Agent").fill("codex");
+  await page.getByLabel("Agent").press("Enter");
+  await until("hits of codex", async () => param(page, "agent") === "codex");
+  const codex = sessions.find((one) => one.prompt.includes("header"));
+  await shows("hits of codex", async () =>
+    (await texts(page, ".hit .meta a.mono")).every((id) => codex.session.startsWith(id)),
+  );
+  await page.getByLabel("Agent").fill("");
+
+  await page.getByLabel("File").fill("src/tax.rs");
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await search(page, "round");
+  await shows("the file only", async () =>
+    (await texts(page, ".hit > p > a.mono")).every((path) => path.endsWith("src/tax.rs")),
+  );
+  await page.getByLabel("File").fill("");
+
+  await page.getByLabel("Session", { exact: true }).fill(sessions[0].session);
+  await search(page, "test");
+  await shows("one session", async () =>
+    (await texts(page, ".hit .meta a.mono")).every((id) => sessions[0].session.startsWith(id)),
+  );
+  await page.getByLabel("Session", { exact: true }).fill("");
+
+  await search(page, "round");
+  await page.getByLabel("Order").selectOption("recent");
+  await until("newest first", async () => {
+    const times = await page.locator(".hit > .meta time").evaluateAll((all) => all.map((one) => one.dateTime));
+    return times.length > 2 && times.every((at, index) => index === 0 || at <= times[index - 1]);
+  });
+  const folded = await hits(page).count();
+  await page.getByLabel("Fold equal texts").uncheck();
+  await until("the address says it", () => param(page, "fold") === "no");
+  await until("as many or more", async () => (await hits(page).count()) >= folded);
+
+  await page.locator("#filter-project").selectOption("site");
+  await shows("one project", async () =>
+    (await texts(page, ".hit > .meta > span:not(.badge):not(.score)")).some((text) => text === "site"),
+  );
+  await page.finish();
+});
+
+test("a hit explains itself, shows its surroundings, its file and similar records", async () => {
+  const page = await openPage(home, { path: "/?view=search&q=round_half_up&type=file_edit" });
+  const hit = hits(page).first();
+  await hit.waitFor();
+  const toggle = (name) => hit.getByRole("button", { name });
+  await toggle("Why this hit").click();
+  assert.ok((await hit.locator(".reasons li").count()) > 0);
+  assert.ok((await hit.locator(".score-parts dt").allInnerTexts()).includes("Words"));
+  await toggle("Surroundings").focus();
+  await page.keyboard.press("Enter");
+  await hit.locator(".record-line.current").waitFor();
+  assert.ok((await hit.locator(".record-line").count()) > 2);
+  assert.equal(await toggle("Why this hit").getAttribute("aria-expanded"), "false");
+  await toggle("Similar records").click();
+  await hit
+    .locator(".record-line .badge", { hasText: /similarity|duplicate/ })
+    .first()
+    .waitFor();
+  await toggle("File history").click();
+  await hit.locator(".group .record-line").first().waitFor();
+  await screenshot(page, "search-panels");
+  await toggle("File history").click();
+  assert.equal(await hit.locator(".panel").isVisible(), false);
+  await hit.locator(".meta").getByRole("link", { name: /^#/ }).click();
+  await page.getByRole("heading", { name: /^Record #/ }).waitFor();
+  await page.finish();
+});
+
+test("more hits are added below", async () => {
+  const page = await openPage(home, { path: "/?view=search&q=round+total+changelog&fold=no" });
+  await hits(page).first().waitFor();
+  const first = await hits(page).count();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await until("more hits", async () => (await hits(page).count()) > first);
+  await page.finish();
+});
+
+test("without a hit the page says which filter excludes them", async () => {
+  const page = await openPage(home, { path: "/?view=search&q=checkout&project=infra" });
+  await page.getByText("There are hits without the project").waitFor();
+  await page.open("/?view=search&q=zzzyyyxxqqq&type=git_push");
+  await page.locator(".empty h2").waitFor();
+  await page.open("/?view=search");
+  await page.getByRole("heading", { name: /^Search what your agents/ }).waitFor();
+  await screenshot(page, "search-empty");
+  await page.finish();
+});
+
+test("a late reply does not replace the hits of a later query", async () => {
+  const page = await openPage(home, { path: "/?view=search" });
+  let release;
+  await page.route("**/rpc", async (route) => {
+    const { params } = JSON.parse(route.request().postData());
+    if (params?.query === "backup")
+      await new Promise((done) => {
+        release = done;
+      });
+    await route.fallback().catch(() => {});
+  });
+  await page.getByRole("searchbox", { name: "Search" }).fill("backup");
+  await page.keyboard.press("Enter");
+  await until("the first search is sent", () => release);
+  await page.getByRole("searchbox", { name: "Search" }).fill("coupons");
+  await page.keyboard.press("Enter");
+  await page
+    .locator(".hit mark", { hasText: /coupons/i })
+    .first()
+    .waitFor();
+  release();
+  await page.waitForLoadState("networkidle");
+  assert.equal(await page.locator(".hit mark", { hasText: /backup/i }).count(), 0);
+  await page.finish();
+});
+
+test("a record has its details, can be pinned, and is deleted after a question", async () => {
+  const found = await home.call("search", { query: "Swiss rate", project: "*", obs_type: "git_commit" });
+  const { id } = found.results[0];
+  const page = await openPage(home, { path: `/?view=record&path=obs%3A%2F%2F${id}` });
+  await page.getByRole("heading", { name: `Record #${id}` }).waitFor();
+  assert.match(await page.locator("#main").innerText(), /git commit -am/);
+  await page.getByRole("button", { name: "Pin", exact: true }).click();
+  await page.getByText("Pinned. The record is kept for good.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Pin", exact: true }).waitFor();
+  assert.equal((await home.call("get_observations", { ids: [id] })).results[0].is_pinned, false);
+  await page.getByRole("button", { name: "Surroundings" }).click();
+  await page.locator(".record-line.current").waitFor();
+  assert.deepEqual(await badBoxes(page), []);
+  await screenshot(page, "record");
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await home.call("get_observations", { ids: [id] })).results.length, 1);
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText(`Record #${id} is deleted.`).waitFor();
+  assert.equal((await home.call("get_observations", { ids: [id] })).results.length, 0);
+  await page.open(`/?view=record&path=obs%3A%2F%2F${id}`);
+  await page.getByRole("heading", { name: /There is no entry/ }).waitFor();
+  await page.getByRole("link", { name: "Go to the timeline" }).click();
+  await until("the timeline", () => param(page, "view") !== "record");
+  for (const path of ["", "nonsense", "obs://x", "hint://a/b", "javascript:alert(1)", "obs://99999999999999999999"]) {
+    await page.open(`/?view=record&path=${encodeURIComponent(path)}`);
+    await page.getByRole("heading", { name: /There is no entry/ }).waitFor();
+  }
+  await page.finish();
+});
+
+test("hostile text stays text in hits and records", async () => {
+  await seedHostile(home);
+  const page = await openPage(home, { path: "/?view=search&q=hostile&fold=no", width: 360 });
+  await hits(page).first().waitFor();
+  while (await page.getByRole("button", { name: "Show more" }).isVisible()) {
+    const count = await hits(page).count();
+    await page.getByRole("button", { name: "Show more" }).click();
+    await until("more", async () => (await hits(page).count()) > count);
+  }
+  assert.deepEqual(await foreignElements(page), []);
+  const shown = await page.locator("#main").innerText();
+  for (const text of HOSTILE.slice(0, 5)) assert.ok(shown.includes(text), text);
+  assert.ok(shown.includes("⟨U+202E⟩"), "bidirectional controls are visible");
+  await screenshot(page, "search-hostile");
+  for (const name of ["Surroundings", "Similar records", "File history"]) {
+    const toggles = page.getByRole("button", { name });
+    for (let at = 0; at < Math.min(4, await toggles.count()); at += 1) await toggles.nth(at).click();
+  }
+  await page.waitForLoadState("networkidle");
+  assert.deepEqual(await foreignElements(page), []);
+  const long = await home.call("search", { query: "hostile", session_id: "evil-long", project: "*" });
+  await page.open(`/?view=record&path=obs%3A%2F%2F${long.results[0].id}`);
+  await page.locator("pre.text").first().waitFor();
+  assert.deepEqual(await foreignElements(page), []);
+  await screenshot(page, "record-long");
+  assert.equal(await page.title().then((title) => title.includes("owned")), false);
+  await page.finish();
+});
