@@ -4,6 +4,8 @@ import { h, replace } from "/dom.js";
 
 const TOAST_MS = 8000;
 
+let closeLastUndo = () => {};
+
 /**
  * Asks a question in a dialog.
  * @param {{ title: string, text: unknown, number?: number, danger?: boolean, yes?: string }} question
@@ -103,6 +105,11 @@ export function toast(text, { undo, action, stay = false } = {}) {
   item.addEventListener("mouseenter", () => clearTimeout(timer));
   item.addEventListener("mouseleave", wait);
   item.addEventListener("focusin", () => clearTimeout(timer));
+  if (undo) {
+    // Only the last change can be undone: an earlier Undo would revert later changes, too.
+    closeLastUndo();
+    closeLastUndo = close;
+  }
   document.getElementById("toasts").append(item);
   wait();
   return close;

@@ -11,15 +11,17 @@ const MARGIN_PX = 600;
  * @param {HTMLElement} root
  * @param {{
  *   rowHeight: number | (() => number),
+ *   special?: (index: number) => number | null,
  *   count: () => number,
  *   render: (index: number) => HTMLElement,
  *   key?: (index: number) => unknown,
  *   more?: () => void,
  *   label?: string,
  * }} options
- *   `key` identifies a row when others are put before it; `more` is called when the end of the list comes near.
+ *   `key` identifies a row when others are put before it; `special` is the height of a row that is not as high as the
+ *   others, such as a heading; `more` is called when the end of the list comes near.
  */
-export function virtualList(root, { rowHeight, count, render, key = (index) => index, more, label }) {
+export function virtualList(root, { rowHeight, count, render, key = (index) => index, special = () => null, more, label }) {
   const height = typeof rowHeight === "function" ? rowHeight : () => rowHeight;
   root.classList.add("virtual");
   root.setAttribute("role", "list");
@@ -29,7 +31,7 @@ export function virtualList(root, { rowHeight, count, render, key = (index) => i
   const shown = new Map();
   /** Heights of expanded rows by key. */
   const tall = new Map();
-  /** Expanded rows as pairs of index and extra height, in order. */
+  /** Rows of another height as pairs of index and extra height, in order. */
   let extras = [];
   let row = height();
   let total = 0;
@@ -56,16 +58,13 @@ export function virtualList(root, { rowHeight, count, render, key = (index) => i
     return Math.max(0, Math.floor(rest / row));
   };
 
-  const findExtras = () => {
-    extras = [];
-    if (tall.size === 0) return;
-    const missing = new Set(tall.keys());
-    for (let index = 0; index < total && missing.size > 0; index += 1) {
-      const name = key(index);
-      if (!missing.delete(name)) continue;
-      extras.push([index, tall.get(name) - row]);
+  /** Finds the rows of another height, from an index on. */
+  const findExtras = (from = 0) => {
+    if (from === 0) extras = [];
+    for (let index = from; index < total; index += 1) {
+      const size = (tall.size > 0 && tall.get(key(index))) || special(index);
+      if (size) extras.push([index, size - row]);
     }
-    for (const name of missing) tall.delete(name);
   };
 
   /** Observes expanded rows: their content arrives later than the row. */
@@ -88,7 +87,8 @@ export function virtualList(root, { rowHeight, count, render, key = (index) => i
     cancelAnimationFrame(frame);
     frame = 0;
     const size = total === 0 ? 0 : offset(total);
-    root.style.height = `${size}px`;
+    const sizeText = `${size}px`;
+    if (root.style.height !== sizeText) root.style.height = sizeText;
     const top = root.getBoundingClientRect().top;
     const first = Math.max(0, indexAt(-top - MARGIN_PX));
     let last = Math.min(total, indexAt(-top + innerHeight + MARGIN_PX) + 1);
@@ -158,6 +158,15 @@ export function virtualList(root, { rowHeight, count, render, key = (index) => i
     paint();
   }
 
+  /** Reads the number of rows again after rows were put at the end. */
+  function grow() {
+    const from = total;
+    total = count();
+    findExtras(from);
+    known = null;
+    paint();
+  }
+
   const resized = () => {
     const next = height();
     if (next !== row) {
@@ -184,6 +193,7 @@ export function virtualList(root, { rowHeight, count, render, key = (index) => i
 
   return {
     refresh,
+    grow,
     redraw,
     /** Renders one row again. */
     update(name) {

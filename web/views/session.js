@@ -324,7 +324,17 @@ export async function open(root, { params, signal, navigate, setTitle }) {
       h("form", { class: "set-add", onsubmit: (event) => {
         event.preventDefault();
         const added = field.value.trim();
-        if (added) guard(() => setItems(name, [...items, added], `Added to ${name}.`))();
+        if (!added) return;
+        field.value = "";
+        guard(async () => {
+          try {
+            await setItems(name, [...items, added], `Added to ${name}.`);
+            contextCard.querySelector(`[data-set=${CSS.escape(name)}]`)?.focus();
+          } catch (error) {
+            field.value = added;
+            throw error;
+          }
+        })();
       } }, field, h("button", { type: "submit", class: "button" }, "Add")));
   }
 

@@ -9,6 +9,7 @@ import { onNotification } from "/live.js";
 import { stateBadge } from "/records.js";
 
 const PAGE = 100;
+const HEADING_PX = 48;
 const TYPING_MS = 200;
 const CHANGED_MS = 400;
 
@@ -63,6 +64,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
 
   const list = virtualList(listRoot, {
     rowHeight: () => (matchMedia("(max-width: 52rem)").matches ? 92 : 64),
+    special: (index) => (rows[index].header ? HEADING_PX : null),
     count: () => rows.length,
     key: (index) => rows[index]?.key,
     render: (index) => renderRow(rows[index]),

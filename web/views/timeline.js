@@ -15,6 +15,13 @@ const PAGE = 100;
 /** Rows held while the reader is at the top; older ones are read again when they are scrolled to. */
 const TOP_ROWS_MAX = 400;
 
+/** In a burst the list is drawn again at most this often, and the count more often. */
+const BURST_MS = 3000;
+const COUNT_MS = 1000;
+
+/** The height of the heading of a day. */
+const DAY_PX = 40;
+
 /** How far down a reader counts as reading: new records then wait. */
 const READING_PX = 40;
 
@@ -158,6 +165,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
 
   const list = virtualList(listRoot, {
     rowHeight: () => (matchMedia("(max-width: 52rem)").matches ? 60 : 40),
+    special: (index) => (feed.rows[index].header ? DAY_PX : null),
     count: () => feed.rows.length,
     key: (index) => feed.rows[index]?.key,
     render: (index) => renderRow(feed.rows[index]),
@@ -222,7 +230,6 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   function showStatus() {
     pill.hidden = waiting === 0;
     replace(pill, `${number(waiting)} new`, h("span", { class: "sr" }, ": show them"));
-    status.dataset.arrived = String(arrived);
     replace(status, arrived === 0 ? "" : `${plural(arrived, "record")} since ${openedAt}`);
   }
 
@@ -259,7 +266,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     try {
       take(await call("activity", { ...query(), before, limit: PAGE * 2 }, { signal: ours }));
       isLoading = false;
-      list.refresh();
+      list.grow();
       showEnd();
     } catch (error) {
       if (ours.aborted) return;
@@ -280,6 +287,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     const page = await call("activity", { ...query(), ...start, limit: PAGE }, { signal: ours });
     isLoading = false;
     waiting = 0;
+    stash = null;
     feed.clear();
     expanded.clear();
     take(page);
@@ -291,21 +299,28 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     showEnd();
   }
 
-  function receive({ records, count, last_id: lastId }) {
-    if (filters.to) return;
-    arrived += count;
+  /** Records that arrived and are not drawn yet; `isWhole` if they replace the list instead of extending it. */
+  let stash = null;
+  let drawing = 0;
+  let counting = 0;
+
+  function draw() {
+    drawing = 0;
+    if (!stash) return;
+    const { records, isWhole, count } = stash;
+    stash = null;
     if (isReading()) {
+      // The reader went down meanwhile: these records wait, too.
       waiting += count;
-      feed.lastId = Math.max(feed.lastId, lastId);
-      showStatus();
+      countSoon();
       return;
     }
-    if (count > records.length) {
-      // A burst: the list starts again with its newest records; the others are read when they are scrolled to.
+    if (isWhole) {
       feed.clear();
       for (const record of records) feed.append(record);
       isDone = false;
       list.redraw();
+      drawing = setTimeout(draw, BURST_MS);
     } else {
       const changed = new Set();
       for (const record of [...records].reverse()) changed.add(feed.prepend(record));
@@ -313,9 +328,36 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       list.refresh();
       for (const key of changed) if (key !== null) list.update(key);
     }
-    feed.lastId = Math.max(feed.lastId, lastId);
-    showStatus();
     showEnd();
+  }
+
+  function countSoon() {
+    status.dataset.arrived = String(arrived);
+    counting ||= setTimeout(() => {
+      counting = 0;
+      showStatus();
+    }, arrived > 200 ? COUNT_MS : 0);
+  }
+
+  function receive({ records, count, last_id: lastId }) {
+    if (filters.to) return;
+    arrived += count;
+    feed.lastId = Math.max(feed.lastId, lastId);
+    if (isReading()) {
+      waiting += count;
+    } else {
+      // A burst has more records than a message: the list starts again with the newest ones, and the others are read
+      // when they are scrolled to.
+      const isWhole = count > records.length;
+      const held = stash ?? { records: [], isWhole: false, count: 0 };
+      stash = {
+        records: isWhole ? records : [...records, ...held.records],
+        isWhole: isWhole || held.isWhole,
+        count: held.count + count,
+      };
+      if (!drawing) draw();
+    }
+    countSoon();
   }
 
   function follow() {
@@ -360,6 +402,8 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
 
   const close = () => {
     controller.abort();
+    clearTimeout(drawing);
+    clearTimeout(counting);
     unsubscribe();
     unlisten();
     list.close();

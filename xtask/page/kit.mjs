@@ -57,6 +57,11 @@ async function freePort() {
   return port;
 }
 
+/** Daemons that run; a test file that ends early must not leave one behind. */
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(1));
+
 /** A home of its own with a daemon. */
 export class Home {
   static async open({ port } = {}) {
@@ -93,6 +98,12 @@ export class Home {
     this.child = spawn(binary, ["serve", "--http", "--strict-port", "--port", String(this.port)], {
       env: this.env, stdio: ["ignore", "ignore", "pipe"],
     });
+    const { child } = this;
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    // A test that fails before it closes its home does not keep the process running.
+    child.unref();
+    child.stderr.unref();
     this.said = "";
     this.child.stderr.on("data", (data) => { this.said += data; });
     await until("the daemon starts", async () => {
@@ -105,6 +116,7 @@ export class Home {
   /** Ends the daemon: TERM for a clean end, KILL for a crash. */
   async stop(signal = "SIGTERM") {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.ref();
     const gone = new Promise((done) => this.child.once("exit", done));
     this.child.kill(signal);
     await gone;
