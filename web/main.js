@@ -118,6 +118,7 @@ async function route({ scroll = null, focus = false } = {}) {
     if (scroll !== null) scrollTo(0, scroll);
     return;
   }
+  const isOther = current?.entry !== entry;
   close();
   const root = h("div", { class: `view view-${entry.id}` });
   const loading = h("p", { class: "loading" }, "Loading…");
@@ -126,7 +127,7 @@ async function route({ scroll = null, focus = false } = {}) {
   const opened = { entry, params, session, controller, handle: null };
   current = opened;
   setTitle(entry.title);
-  if (focus) byId("title").focus({ preventScroll: true });
+  if (focus && isOther) byId("title").focus({ preventScroll: true });
   if (scroll === 0) scrollTo(0, 0);
   try {
     const module = await entry.load();
@@ -140,7 +141,16 @@ async function route({ scroll = null, focus = false } = {}) {
   } finally {
     loading.remove();
   }
-  if (current === opened && scroll) scrollTo(0, scroll);
+  if (current === opened && scroll) restoreScroll(opened, scroll);
+}
+
+/** Goes back to a place in a list that reads its rows while it is scrolled. */
+async function restoreScroll(opened, scroll) {
+  for (let round = 0; round < 30 && current === opened; round += 1) {
+    scrollTo(0, scroll);
+    if (Math.abs(scrollY - scroll) < 2) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
 }
 
 /** Ends the open view and its calls. */

@@ -121,9 +121,9 @@ export async function togglePin(record, changed) {
 /**
  * A whole record: its text, error and facts, and what can be done with it.
  * @param {object} record
- * @param {{ onChange?: (record: object) => void, isAlone?: boolean }} [options]
+ * @param {{ onChange?: (record: object) => void, isAlone?: boolean, isInSession?: boolean }} [options]
  */
-export function wholeRecord(record, { onChange = () => {}, isAlone = false } = {}) {
+export function wholeRecord(record, { onChange = () => {}, isAlone = false, isInSession = false } = {}) {
   const root = h("article", { class: "record" });
   const render = () => replace(root,
     record.damaged && h("p", { class: "error" }, "A part of this record is damaged in the database."),
@@ -138,7 +138,7 @@ export function wholeRecord(record, { onChange = () => {}, isAlone = false } = {
       }) }, icon("pin"), record.is_pinned ? "Unpin" : "Pin"),
       !isAlone && link({ view: "record", path: `obs://${record.id}` }, "Open alone",
         { class: "button button-small" }),
-      record.session_id && link({ session: record.session_id }, "Open the session", { class: "button button-small" }),
+      record.session_id && !isInSession && link({ session: record.session_id }, "Open the session", { class: "button button-small" }),
       h("span", { class: "muted mono small" }, `obs://${record.id}`)));
   render();
   return root;

@@ -13,6 +13,9 @@ const FILES_SHOWN = 15;
 const RECEIPTS_SHOWN = 10;
 const REFRESH_MS = 700;
 
+/** The most pages of a trace that are read; a page has 5,000 records. */
+const TRACE_PAGES = 10;
+
 /** The usual sets; a session may have others. */
 const SETS = ["files", "endpoints", "ports"];
 
@@ -138,10 +141,13 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     await readSession();
   }
 
-  /** The record of the session itself; a pin on it keeps it in the briefings of its project. */
+  /** The record of the session itself: it has the intent and the outcome. Only the search gives its id. */
   async function summaryRecord() {
-    const found = await call("activity", { project: "*", session_id: id, obs_type: "session_summary", limit: 1 }, { signal });
-    return found.records[0] ?? null;
+    const query = [trace.summary?.intent, trace.summary?.outcome].filter(Boolean).join(" ").slice(0, 300);
+    if (!query) return null;
+    const found = await call("search",
+      { project: "*", session_id: id, obs_type: "session_summary", query, limit: 1 }, { signal });
+    return found.results[0] ?? null;
   }
 
   async function pin() {
@@ -206,7 +212,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
         whole.hidden = !whole.hidden;
         button.setAttribute("aria-expanded", String(!whole.hidden));
         if (whole.hidden || whole.childElementCount > 0) return;
-        replace(whole, (await readRecords(action.ids, signal)).map((record) => wholeRecord(record)));
+        replace(whole, (await readRecords(action.ids, signal)).map((record) => wholeRecord(record, { isInSession: true })));
       }) },
       h("span", { class: "tl-icon" }, typeIcon(action.obs_type)),
       h("span", { class: "cut grow" }, h("span", { class: "tl-label" }, typeLabel(action.obs_type)), " ",
@@ -275,7 +281,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     });
     const rest = listed.length - elements.length;
     replace(turnsRoot, elements,
-      trace.partial && h("p", { class: "muted" }, "The session is very long: its last part is not shown."),
+      trace.partial && h("p", { class: "muted" }, "The session is very long: its last part is only in the timeline."),
       rest > 0 && h("button", { type: "button", class: "button", onclick: () => {
         turnsShown += TURNS_SHOWN;
         showTurns();
@@ -430,8 +436,36 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     showContext();
   }
 
+  /** Reads the turns. After the first time only the last turn and later ones are read. */
   async function readTrace() {
-    trace = await call("session_trace", { session_id: id }, { signal });
+    const last = trace.prompts.findLast(({ prompt_id: prompt }) => prompt);
+    const since = last ? last.timestamp - 1 : null;
+    const found = new Map();
+    for (const turn of trace.prompts) if (turn.prompt_id !== last?.prompt_id) found.set(turn.prompt_id ?? `at-${turn.timestamp}`, turn);
+    let from = since;
+    let part = null;
+    let open = null;
+    for (let page = 0; page < TRACE_PAGES && (!part || part.partial); page += 1) {
+      part = await call("session_trace", { session_id: id, ...(from === null ? {} : { after: from }) }, { signal });
+      for (const turn of part.prompts) {
+        if (turn.prompt_id) {
+          open = { ...turn, observations: [...turn.observations] };
+          found.set(turn.prompt_id, open);
+        } else if (page > 0 && open) {
+          // A page that begins inside of a turn does not name its prompt.
+          const known = new Set(open.observations.map((one) => one.id));
+          open.observations.push(...turn.observations.filter((one) => !known.has(one.id)));
+          open.observation_count = open.observations.length;
+        } else if (since === null) {
+          found.set(`at-${turn.timestamp}`, turn);
+        }
+      }
+      const end = part.prompts.at(-1)?.observations.at(-1)?.timestamp;
+      // Records of the last second may be on both pages.
+      if (end === undefined || end - 1 === from) break;
+      from = end - 1;
+    }
+    trace = { ...part, prompts: [...found.values()].sort((a, b) => a.timestamp - b.timestamp) };
     showHead();
     showTurns();
     showSummary();
@@ -494,8 +528,8 @@ export async function open(root, { params, signal, navigate, setTitle }) {
   await Promise.all([readTrace(), showReceipts().catch((error) => {
     if (!isAborted(error)) replace(receiptsCard, h("h2", {}, "Injected text"), problem(error));
   })]);
-  summaryRecord().then((record) => {
-    session.isPinned = record?.is_pinned ?? false;
+  call("get", { path: `session://${encodeURIComponent(id)}` }, { signal }).then(({ entry }) => {
+    session.isPinned = entry.attributes?.is_pinned ?? false;
     if (!isGone) showHead();
   }, () => {});
   seen().catch(() => {});

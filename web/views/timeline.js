@@ -225,7 +225,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     }
   }
 
-  const isReading = () => scrollY > READING_PX || expanded.size > 0 || listRoot.contains(document.activeElement);
+  const isReading = () => scrollY > READING_PX || expanded.size > 0 || listRoot.querySelector(":focus-visible") !== null;
 
   function showStatus() {
     pill.hidden = waiting === 0;

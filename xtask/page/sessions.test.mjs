@@ -85,7 +85,8 @@ test("a session shows each prompt with its actions and its answer, and more besi
   assert.match(aside, /Injected text.*tokens/s);
   await page.click(".receipts summary >> nth=0");
   await page.waitForSelector(".receipts .entry-link");
-  await screenshot(page, "session-1280-light", { full: true });
+  await page.evaluate(() => scrollTo(0, 0));
+  await screenshot(page, "session-1280-light");
   assert.deepEqual(await badBoxes(page), []);
   await page.finish();
 });
@@ -169,8 +170,12 @@ test("pin, mark, resume block and handoff", async () => {
   await page.waitForFunction(() => document.querySelector("#main").textContent.includes("The end of the file counts"));
   await page.goBack();
   await page.waitForSelector(".turn");
+  const isPinned = async () => (await home.call("get", { path: `session://${session}` })).entry.attributes.is_pinned;
   await page.click(".ses-head >> text=Pin");
-  await page.waitForSelector(".toast >> nth=-1");
+  await until("it is pinned", isPinned);
+  await page.waitForSelector(".ses-head >> text=Unpin");
+  await page.click(".toast:has-text('Pinned') >> text=Undo");
+  await until("it is not pinned", async () => !(await isPinned()));
   await page.finish();
 });
 
@@ -184,6 +189,29 @@ test("a session is live: a turn in progress appears, and a new idle turn counts 
   await home.hooks(turn(session, cwd, Date.now(), { answer: "Live answer.", step: 5 }));
   await page.waitForSelector(".turn >> text=Live answer.");
   await until("it is seen", async () => !(await meta(session)).isUnobserved);
+  await page.finish();
+});
+
+test("a session with thousands of actions shows its last turn, live", async () => {
+  const session = "very-long";
+  const cwd = home.project("shop");
+  const at = Date.now() - 100_000;
+  const many = (name, count) => Array.from({ length: count }, (_, index) => ["run", `echo ${name} ${index}`]);
+  await home.hooks([
+    ...turn(session, cwd, at, { prompt: "The first long task", actions: many("first", 3500), answer: "One.", step: 1 }),
+    ...turn(session, cwd, at + 10_000, { prompt: "The second long task", actions: many("second", 3500), step: 1 }),
+  ]);
+  const page = await openPage(home, { path: open(session) });
+  await page.waitForSelector(".turn");
+  const turns = await page.locator(".turn").allTextContents();
+  assert.equal(turns.length, 2);
+  assert.match(turns[0], /The second long task.*3,500 actions/s);
+  assert.match(turns[1], /The first long task.*3,500 actions/s);
+  assert.ok(await page.evaluate(() => document.querySelectorAll(".act").length) <= 300);
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "A third task", actions: [["run", "echo third"]], step: 1 }));
+  await page.waitForSelector(".turn >> text=echo third");
+  assert.equal(await page.locator(".turn").count(), 3);
+  assert.match(await page.locator(".turn").nth(1).textContent(), /3,500 actions/);
   await page.finish();
 });
 
