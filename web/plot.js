@@ -51,7 +51,7 @@ function keys(marks, perRow) {
  * The frame of a plot: title, drawing, the value under the pointer or focus, table.
  * `draw(width)` returns the SVG children and the marks; it is called again when the width changes.
  */
-function frame({ title, lead, legend, table, draw, height, perRow, hint }) {
+function frame({ title, lead, legend, table, draw, height, perRow, hint, wide }) {
   const value = h("p", { class: "plot-value muted", "aria-hidden": "true" }, hint);
   const canvas = h("div", { class: "plot-canvas" });
   let drawn = 0;
@@ -99,7 +99,7 @@ function frame({ title, lead, legend, table, draw, height, perRow, hint }) {
     legend ?? null,
     h(
       "div",
-      { class: "plot-body" },
+      { class: wide ? "plot-body plot-body-wide" : "plot-body" },
       h("div", { class: "plot-drawing" }, canvas, value),
       h("div", { class: "plot-table", tabindex: "0", role: "region", "aria-label": `Table: ${title}` }, table),
     ),
@@ -162,7 +162,7 @@ const hatch = () =>
  * Stacked columns over time.
  * `data`: `{ label, name, parts }`, with a number in `parts` for each of `series` (`{ name, kind? }`).
  */
-export function columns({ title, lead, data, series, pick, rowTitle = "Time", unit = "records", extra }) {
+export function columns({ title, lead, data, series, pick, rowTitle = "Time", unit = "records", extra, pickHint }) {
   const total = (row) => row.parts.reduce((sum, part) => sum + part, 0);
   const describe = (row) => {
     const parts = series.length > 1 ? series.map((one, i) => `${one.name} ${number(row.parts[i])}`).join(", ") : "";
@@ -205,9 +205,10 @@ export function columns({ title, lead, data, series, pick, rowTitle = "Time", un
   };
   const titles = [rowTitle, ...series.map((one) => one.name), ...(extra ? [extra.title] : [])];
   const rows = data.map((row) => [row.name, ...row.parts.map((p) => number(p)), ...(extra ? [extra.cell(row)] : [])]);
-  const hint = pick ? "Choose a column to see its records in the timeline." : "Point at a column to see its value.";
+  const hint = pickHint ?? (pick ? "Choose a column to see its records in the timeline." : "");
   const legend = series.length > 1 ? legendOf(series) : null;
-  return frame({ title, lead, legend, table: plainTable(title, titles, rows), draw, height: HEIGHT, hint });
+  const table = plainTable(title, titles, rows);
+  return frame({ title, lead, legend, table, draw, height: HEIGHT, hint, wide: titles.length > 4 });
 }
 
 const BAR_ROW = 30;

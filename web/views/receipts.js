@@ -29,7 +29,8 @@ const SOURCES = {
   hint: "Hints",
   ghap: "Ghaps",
   outcome: "Outcomes of runs",
-  check_in: "Check-ins",
+  "check-in": "Check-ins",
+  orphan: "Ghaps without a session",
   memory: "Memories",
   experience: "Experiences",
   value: "Values",
@@ -39,13 +40,22 @@ const SOURCES = {
 
 const sourceName = (source) => SOURCES[source] ?? source;
 
-const usedMark = (used) => (used ? badge("✓ used", "good") : badge("not used", "plain"));
+/** Sources whose use is recorded. Records may be useful without a recorded use. */
+const TRACKED = ["hint", "fix", "ghap", "memory", "value", "check-in", "outcome", "orphan"];
+const isTracked = (path) => TRACKED.includes(path.split(":")[0]);
+
+function usedMark({ path, used }) {
+  if (used) return badge("✓ used", "good");
+  return badge(isTracked(path) ? "not used" : "not tracked");
+}
 
 function totals(summary) {
   const sources = summary?.sources ?? [];
   if (!sources.length) return null;
   const shown = sources.reduce((sum, one) => sum + one.shown, 0);
-  const used = sources.reduce((sum, one) => sum + one.used, 0);
+  const tracked = sources.filter((one) => TRACKED.includes(one.source));
+  const used = tracked.reduce((sum, one) => sum + one.used, 0);
+  const of = tracked.reduce((sum, one) => sum + one.shown, 0);
   const tokens = sources.reduce((sum, one) => sum + one.tokens, 0);
   return h(
     "section",
@@ -56,17 +66,20 @@ function totals(summary) {
       { class: "figures" },
       h("li", {}, h("strong", {}, number(shown)), h("span", { class: "muted" }, "lines shown")),
       h("li", {}, h("strong", {}, number(tokens)), h("span", { class: "muted" }, "tokens")),
-      h("li", {}, h("strong", {}, percent(shown ? used / shown : 0)), h("span", { class: "muted" }, "used")),
+      h("li", {}, h("strong", {}, of ? percent(used / of) : "–"), h("span", { class: "muted" }, "used if tracked")),
     ),
     table(
       "Sources of injected text",
       [
         { title: "Source", cell: (one) => sourceName(one.source) },
         { title: "Shown", number: true, cell: (one) => number(one.shown) },
-        { title: "Used", number: true, cell: (one) => number(one.used) },
+        { title: "Used", number: true, cell: (one) => (TRACKED.includes(one.source) ? number(one.used) : "–") },
         {
           title: "Share used",
-          cell: (one) => h("span", { class: "with-meter" }, meter(one.share), percent(one.share)),
+          cell: (one) =>
+            TRACKED.includes(one.source)
+              ? h("span", { class: "with-meter" }, meter(one.share), percent(one.share))
+              : h("span", { class: "muted" }, "not tracked"),
         },
         { title: "Tokens", number: true, cell: (one) => number(one.tokens) },
       ],
@@ -85,7 +98,7 @@ function ignored(summary) {
           table(
             "Entries that were shown and never used",
             [
-              { title: "Entry", wide: true, cell: (one) => entryLink(one.path) },
+              { title: "Entry", wide: true, cell: (one) => PLAIN[one.path] ?? entryLink(one.path) },
               { title: "Sessions", number: true, cell: (one) => number(one.sessions) },
             ],
             entries,
@@ -126,6 +139,7 @@ async function describe(list, signal) {
 }
 
 function receiptCard(receipt) {
+  const tracked = receipt.items.filter((item) => item.used || isTracked(item.path)).length;
   const used = receipt.items.filter((item) => item.used).length;
   return h(
     "li",
@@ -139,7 +153,7 @@ function receiptCard(receipt) {
       h(
         "span",
         { class: "score" },
-        `${plural(receipt.tokens, "token")}, ${used} of ${plural(receipt.items.length, "line")} used`,
+        `${plural(receipt.tokens, "token")}${tracked ? `, ${used} of ${plural(tracked, "tracked line")} used` : ""}`,
       ),
     ),
     table(
@@ -148,7 +162,10 @@ function receiptCard(receipt) {
         { title: "Entry", cell: itemCell },
         { title: "Reason", wide: true, cell: (item) => item.reason },
         { title: "Tokens", number: true, cell: (item) => number(item.tokens) },
-        { title: "Used", cell: (item) => usedMark(item.used) },
+        {
+          title: "Used",
+          cell: usedMark,
+        },
       ],
       receipt.items,
     ),
@@ -164,8 +181,8 @@ function request(params, filters) {
   if (params.get("session_id")) asked.session_id = params.get("session_id");
   if (params.get("used")) asked.used = params.get("used") === "yes";
   if (filters.project) asked.project = filters.project;
-  if (filters.from) asked.after = filters.from;
-  if (filters.to) asked.before = filters.to;
+  if (filters.from) asked.from = filters.from;
+  if (filters.to) asked.to = filters.to;
   return asked;
 }
 
@@ -230,16 +247,16 @@ export async function open(root, { params, filters, signal, navigate }) {
           );
         }
         const list = h("ol", { class: "hits" }, page.receipts.map(receiptCard));
-        let cursor = page.next_cursor;
+        let cursor = page.next;
         const more = button(
           "Show older",
           async () => {
             more.disabled = true;
             try {
-              const next = await call("receipts", { ...asked, cursor }, { signal });
+              const next = await call("receipts", { ...asked, before: cursor }, { signal });
               list.append(...next.receipts.map(receiptCard));
               describe(list, signal).catch(() => {});
-              cursor = next.next_cursor;
+              cursor = next.next;
             } catch (error) {
               if (error.name !== "AbortError") more.after(problem(error));
             }

@@ -1,8 +1,9 @@
 // Statistics: records over time and by kind, failures, injected tokens, and a week by hour.
 
 import { call } from "/api.js";
+import { toast } from "/dialog.js";
 import { h, link, replace } from "/dom.js";
-import { dayKey, now, number, plural } from "/format.js";
+import { clockTime, dayKey, now, number, plural } from "/format.js";
 import { empty, field, fill, intro, percent, select, typeName } from "/parts.js";
 import { bars, columns, week } from "/plot.js";
 
@@ -58,90 +59,68 @@ const hourLong = new Intl.DateTimeFormat(undefined, {
   minute: "2-digit",
 });
 
-/** All buckets of the period in order, also the empty ones. */
-function fillBuckets(buckets, { from, to }, bucket) {
-  const known = new Map(buckets.map((one) => [one.at * 1000, one]));
-  const result = [];
-  const date = new Date(startOfDay(from));
-  if (bucket === "hour") date.setTime(Math.floor(from / HOUR) * HOUR);
-  while (date.getTime() < to) {
-    const at = date.getTime();
-    result.push({ at, records: 0, failed: 0, by_type: {}, ...known.get(at), start: at });
-    if (bucket === "hour") date.setTime(at + HOUR);
-    else date.setDate(date.getDate() + 1);
-  }
-  return result;
-}
-
-/** The names and numbers of an object, the largest first; everything after the tenth is one row. */
-function ranking(counts, name) {
-  const rows = Object.entries(counts ?? {})
-    .map(([id, value]) => ({ id, name: name(id), value }))
-    .filter((row) => row.value > 0)
-    .sort((a, b) => b.value - a.value);
+/** The rows of a ranking, the largest first; everything after the tenth is one row. */
+function ranking(shares, nameOf = (name) => name) {
+  const rows = (shares ?? []).map(({ name, path, records }) => ({
+    id: path ?? name,
+    name: nameOf(name),
+    value: records,
+  }));
   if (rows.length <= TOP) return rows;
   const rest = rows.slice(TOP - 1).reduce((sum, row) => sum + row.value, 0);
   return [...rows.slice(0, TOP - 1), { id: null, name: "others", value: rest }];
 }
 
+/** The used share of the tokens whose use is recorded; a dash if there are none. */
+const usedShare = ({ used_tokens: used, tracked_tokens: tracked }) => (tracked ? percent(used / tracked) : "–");
+
 function figures(stats) {
-  const share = stats.tokens ? percent(stats.tokens_used / stats.tokens) : null;
   const all = [
     [number(stats.records), "records"],
     [percent(stats.records ? stats.failed / stats.records : 0), "failed"],
-    [number(stats.tokens), "tokens injected"],
-    share && [share, "of them used"],
-  ].filter(Boolean);
+    [number(stats.injected.tokens), "tokens injected"],
+    [usedShare(stats.injected), "used, where tracked"],
+  ];
   const items = all.map(([value, name]) => h("li", {}, h("strong", {}, value), h("span", { class: "muted" }, name)));
   return h("div", { class: "card" }, h("ul", { class: "figures" }, items));
 }
 
-/** The reply of `activity_stats` with sums of the whole period. */
-function read(reply) {
-  const sum = (name) => reply.buckets.reduce((total, one) => total + (one[name] ?? 0), 0);
-  return {
-    ...reply,
-    records: sum("records"),
-    failed: sum("failed"),
-    tokens: sum("tokens"),
-    tokens_used: sum("tokens_used"),
-  };
+/** Opens the timeline at the latest hour of a weekday that has records. */
+async function openHour(day, hour, asked, timeline) {
+  const { buckets } = await call("activity_stats", { ...asked, bucket: "hour" });
+  const latest = buckets.findLast(({ at, records }) => {
+    const date = new Date(at);
+    return records > 0 && (date.getDay() + 6) % 7 === day && date.getHours() === hour;
+  });
+  const start = latest && Date.parse(latest.at);
+  if (latest) timeline({ from: new Date(start).toISOString(), to: new Date(start + HOUR).toISOString() });
+  else toast("Nothing was recorded at this hour.");
 }
 
-function plots(stats, hourly, range, bucket, navigate) {
-  const isHour = bucket === "hour";
-  const rows = fillBuckets(stats.buckets, range, bucket).map((one) => ({
-    ...one,
-    label: isHour ? `${new Date(one.start).getHours()}:00` : dayShort.format(one.start),
-    name: isHour ? hourLong.format(one.start) : dayLong.format(one.start),
-  }));
+function plots(stats, asked, navigate) {
+  const isHour = stats.bucket === "hour";
+  const rows = stats.buckets.map((one) => {
+    const start = Date.parse(one.at);
+    // Noon is in the same local day, also if the clocks change in the period.
+    const label = isHour ? clockTime(one.at) : dayShort.format(start + 12 * HOUR);
+    return { ...one, start, label, name: isHour ? hourLong.format(start) : dayLong.format(start + 12 * HOUR) };
+  });
   const rowTitle = isHour ? "Hour" : "Day";
   const per = isHour ? "hour" : "day";
-  const times = (row) =>
-    isHour
-      ? { from: new Date(row.start).toISOString(), to: new Date(row.start + HOUR).toISOString() }
-      : { from: dayKey(new Date(row.start)), to: dayKey(new Date(row.start)) };
-  const timeline = (params) => navigate({ view: "timeline", ...params });
-  const types = ranking(stats.by_type, typeName);
-  const main = types.filter((row) => row.id).slice(0, SERIES);
-  const series = [...main.map((row) => ({ name: row.name })), { name: "Others" }];
-  const byType = rows.map((row) => {
-    const parts = main.map((type) => row.by_type?.[type.id] ?? 0);
-    const rest = row.records - parts.reduce((sum, part) => sum + part, 0);
-    return { ...row, parts: [...parts, Math.max(0, rest)] };
-  });
-  const counts = Array.from({ length: 7 }, () => Array(24).fill(0));
-  const latest = new Map();
-  for (const one of hourly) {
-    const date = new Date(one.at * 1000);
-    const day = (date.getDay() + 6) % 7;
-    counts[day][date.getHours()] += one.records;
-    latest.set(day * 24 + date.getHours(), one.at * 1000);
-  }
-  const top = (title, rowName, counted, name, pick) => {
-    const data = ranking(counted, name);
-    return data.length ? bars({ title, rowTitle: rowName, data, pick: (row) => row.id && pick(row.id) }) : null;
+  const times = ({ start }) => {
+    if (isHour) return { from: new Date(start).toISOString(), to: new Date(start + HOUR).toISOString() };
+    const day = dayKey(new Date(start + 12 * HOUR));
+    return { from: day, to: day };
   };
+  const timeline = (params) => navigate({ view: "timeline", ...params });
+  const main = stats.by_type.slice(0, SERIES);
+  const series = [...main.map(({ name }) => ({ name: typeName(name) })), { name: "Others" }];
+  const byType = rows.map((row) => {
+    const parts = main.map(({ name }) => row.by_type[name] ?? 0);
+    return { ...row, parts: [...parts, row.records - parts.reduce((sum, part) => sum + part, 0)] };
+  });
+  const top = (title, rowName, data, pick) =>
+    data.length ? bars({ title, rowTitle: rowName, data, pick: (row) => row.id && pick(row.id) }) : null;
   return [
     columns({
       title: `Records per ${per}, by type`,
@@ -162,48 +141,32 @@ function plots(stats, hourly, range, bucket, navigate) {
     }),
     columns({
       title: `Tokens injected per ${per}`,
-      lead: ["What they were is in the ", link({ view: "receipts" }, "receipts"), "."],
+      lead: [
+        "The use of hints, fixes, ghaps, memories and values is tracked; that of records is not. All lines: ",
+        link({ view: "receipts" }, "receipts"),
+        ".",
+      ],
       data: rows.map((row) => {
-        const used = row.tokens_used ?? 0;
-        return { ...row, parts: [used, Math.max(0, (row.tokens ?? 0) - used)] };
+        const { tokens, tracked_tokens: tracked, used_tokens: used } = row.injected;
+        return { ...row, parts: [used, tracked - used, tokens - tracked] };
       }),
-      series: [{ name: "Used" }, { name: "Not used", kind: 5 }],
+      series: [{ name: "Used" }, { name: "Not used", kind: 1 }, { name: "Not tracked", kind: 5 }],
       unit: "tokens",
       rowTitle,
-      pick: (row) => timeline(times(row)),
-      extra: { title: "Share used", cell: (row) => (row.tokens ? percent(row.tokens_used / row.tokens) : "–") },
+      pick: (row) => navigate({ view: "receipts", ...times(row) }),
+      pickHint: "Choose a column to see its receipts.",
+      extra: { title: "Share used", cell: (row) => usedShare(row.injected) },
     }),
     week({
       title: "A week by hour",
       lead: "Records of the whole period by weekday and hour, in your time zone.",
-      counts,
-      pick: (day, hour) => {
-        const at = latest.get(day * 24 + hour);
-        if (at) timeline({ from: new Date(at).toISOString(), to: new Date(at + HOUR).toISOString() });
-      },
+      counts: stats.week,
+      pick: (day, hour) => openHour(day, hour, asked, timeline).catch((error) => toast(error.message)),
     }),
-    top("By type", "Type", stats.by_type, typeName, (type) => timeline({ type })),
-    top(
-      "By tool",
-      "Tool",
-      stats.by_tool,
-      (tool) => tool,
-      (tool) => timeline({ type: toolType(tool) }),
-    ),
-    top(
-      "By project",
-      "Project",
-      stats.by_project,
-      (project) => project,
-      (project) => timeline({ project }),
-    ),
-    top(
-      "By agent",
-      "Agent",
-      stats.by_agent,
-      (agent) => agent || "unknown",
-      (agent) => timeline({ agent }),
-    ),
+    top("By type", "Type", ranking(stats.by_type, typeName), (type) => timeline({ type })),
+    top("By tool", "Tool", ranking(stats.by_tool), (tool) => timeline({ type: toolType(tool) })),
+    top("By project", "Project", ranking(stats.by_project), (project) => timeline({ project })),
+    top("By agent", "Agent", ranking(stats.by_agent), (agent) => timeline({ agent })),
   ];
 }
 
@@ -231,28 +194,19 @@ export async function open(root, { params, filters, signal, navigate }) {
     const asked = {
       project: shared.project || "*",
       from: new Date(range.from).toISOString(),
-      to: new Date(range.to).toISOString(),
+      to: new Date(range.to - 1).toISOString(),
       utc_offset: -new Date(range.to).getTimezoneOffset(),
     };
     return fill(place, async () => {
-      try {
-        const [daily, hourly] = await Promise.all([
-          call("activity_stats", { ...asked, bucket: by }, { signal }),
-          by === "hour" ? null : call("activity_stats", { ...asked, bucket: "hour" }, { signal }),
+      const stats = await call("activity_stats", { ...asked, bucket: by }, { signal });
+      if (!stats.records && !stats.injected.tokens) {
+        return empty("Nothing was recorded in this time", "Choose another time or project above.", [
+          "If no agent is connected yet, ",
+          link({ view: "health" }, "Health"),
+          " says how.",
         ]);
-        const stats = read(daily);
-        if (!stats.records && !stats.tokens) {
-          return empty("Nothing was recorded in this time", "Choose another time or project above.", [
-            "If no agent is connected yet, ",
-            link({ view: "health" }, "Health"),
-            " says how.",
-          ]);
-        }
-        return [figures(stats), ...plots(stats, (hourly ?? daily).buckets, range, by, navigate)];
-      } catch (error) {
-        if (error.code !== "-32601") throw error;
-        return empty("This daemon does not count activity yet", "Update it, then reload the page.");
       }
+      return [figures(stats), plots(stats, asked, navigate)];
     });
   };
   await load(params, filters);

@@ -116,7 +116,7 @@ test("a merge is undone, and a root is split off and merged again", async () => 
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   assert.deepEqual(await names(), ["infra", "shop", "site"]);
   await infra.getByRole("button", { name: "Merge into another project: infra" }).click();
-  await page.getByLabel("Merge into").selectOption({ label: `shop (${home.project("shop")})` });
+  await page.getByLabel("Merge into", { exact: true }).selectOption({ label: `shop (${home.project("shop")})` });
   await screenshot(page, "projects-merge");
   await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
   await page.locator(".toast", { hasText: "moved to shop" }).waitFor();

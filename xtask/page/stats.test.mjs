@@ -1,0 +1,178 @@
+// Statistics: figures, plots with a table and keyboard access, and clicks that filter the timeline.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { badBoxes, closeBrowser, Home, openPage, screenshot, seed, turn, until } from "./kit.mjs";
+import { foreignElements, seedHostile } from "./seeds.mjs";
+
+let home;
+
+before(async () => {
+  home = await Home.open();
+});
+
+after(async () => {
+  await closeBrowser();
+  await home.close();
+});
+
+const plot = (page, title) => page.locator("figure", { has: page.getByRole("heading", { name: title, exact: true }) });
+const param = (page, name) => new URL(page.url()).searchParams.get(name);
+const offset = -new Date().getTimezoneOffset();
+const number = (text) => Number(text.replace(/[^\d]/g, ""));
+
+test("an empty store says so", async () => {
+  const page = await openPage(home, { path: "/?view=stats" });
+  await page.getByRole("heading", { name: "Nothing was recorded in this time" }).waitFor();
+  await screenshot(page, "stats-empty");
+  await page.finish();
+});
+
+test("the plots show the numbers of activity_stats, as bars and in a table", async () => {
+  await seed(home);
+  const page = await openPage(home, { path: "/?view=stats" });
+  await plot(page, "Records per day, by type").locator("[data-mark]").first().waitFor();
+  const stats = await home.call("activity_stats", { project: "*", bucket: "day", utc_offset: offset });
+  const figures = await page.locator(".figures strong").allInnerTexts();
+  assert.equal(number(figures[0]), stats.records);
+  const byDay = plot(page, "Records per day, by type");
+  const cells = await byDay
+    .locator("tbody tr")
+    .evaluateAll((rows) =>
+      rows.map((row) =>
+        [...row.cells].slice(1).reduce((sum, cell) => sum + Number(cell.innerText.replace(/\D/g, "")), 0),
+      ),
+    );
+  assert.deepEqual(
+    cells,
+    stats.buckets.map((bucket) => bucket.records),
+  );
+  assert.equal(await byDay.locator("[data-mark]").count(), stats.buckets.length);
+  for (const title of [
+    "Failures per day",
+    "Tokens injected per day",
+    "A week by hour",
+    "By type",
+    "By tool",
+    "By project",
+    "By agent",
+  ]) {
+    const figure = plot(page, title);
+    assert.ok((await figure.locator("svg [data-mark]").count()) > 0, title);
+    assert.ok((await figure.locator("table tbody tr").count()) > 0, title);
+    assert.match(await figure.locator(".plot-canvas svg").getAttribute("aria-label"), new RegExp(`^${title}\\.`));
+  }
+  assert.deepEqual(await badBoxes(page), []);
+  await screenshot(page, "stats", { full: true });
+  await page.finish();
+});
+
+test("the keyboard reaches each value, and Enter filters the timeline", async () => {
+  const page = await openPage(home, { path: "/?view=stats" });
+  const marks = plot(page, "Failures per day").locator("[data-mark]");
+  await marks.first().waitFor();
+  await marks.first().focus();
+  await page.keyboard.press("End");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.mark), String((await marks.count()) - 1));
+  const last = await page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  assert.match(last, /: \d+ failed$/);
+  assert.equal(await plot(page, "Failures per day").locator(".plot-value").innerText(), last);
+  await page.keyboard.press("ArrowLeft");
+  assert.notEqual(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), last);
+  await page.keyboard.press("Home");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.mark), "0");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await until("the timeline", () => param(page, "view") === "timeline" || param(page, "view") === null);
+  assert.equal(param(page, "failed"), "1");
+  assert.equal(param(page, "from"), param(page, "to"));
+  assert.match(param(page, "from"), /^\d{4}-\d\d-\d\d$/);
+  await page.goBack();
+  const week = plot(page, "A week by hour").locator("[data-mark]");
+  await week.first().waitFor();
+  await week.first().focus();
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Tuesday 00:00/);
+  await page.finish();
+});
+
+test("a click on a column, a bar or an hour opens its records", async () => {
+  const page = await openPage(home, { path: "/?view=stats" });
+  const click = async (title, label) => {
+    const mark = plot(page, title).locator(`[data-mark][aria-label^="${label}"]`).first();
+    await mark.waitFor();
+    await mark.click();
+  };
+  await click("By type", "Edit");
+  await until("by type", () => param(page, "type") === "file_edit");
+  await page.goBack();
+  await click("By tool", "Bash");
+  await until("by tool", () => param(page, "type") === "command");
+  await page.goBack();
+  await click("By project", "site");
+  await until("by project", () => param(page, "project") !== null);
+  await page.goBack();
+  await click("By agent", "codex");
+  await until("by agent", () => param(page, "agent") === "codex");
+  await page.goBack();
+  const busy = plot(page, "A week by hour").locator("[data-mark]:not([aria-label$=': 0 records'])").first();
+  await busy.waitFor();
+  await busy.click();
+  await until(
+    "one hour",
+    () =>
+      param(page, "view") === "timeline" &&
+      Date.parse(param(page, "to")) - Date.parse(param(page, "from")) === 3_600_000,
+  );
+  await page.locator("#main [data-row]").first().waitFor();
+  await page.finish();
+});
+
+test("hours, project and time of the shared filter are respected", async () => {
+  const page = await openPage(home, { path: "/?view=stats" });
+  await page.getByLabel("Over time").selectOption("hour");
+  await plot(page, "Records per hour, by type").locator("[data-mark]").first().waitFor();
+  assert.equal(param(page, "bucket"), "hour");
+  await screenshot(page, "stats-hours");
+  await page.open("/?view=stats&project=site");
+  await plot(page, "By project").locator("[data-mark]").first().waitFor();
+  assert.equal(await plot(page, "By project").locator("[data-mark]").count(), 1);
+  const today = await home.call("activity_stats", { project: "*", bucket: "day", from: "24h", utc_offset: offset });
+  await page.open("/?view=stats&from=24h");
+  await plot(page, "Records per day, by type").locator("[data-mark]").first().waitFor();
+  assert.equal(await plot(page, "Records per day, by type").locator("[data-mark]").count(), today.buckets.length);
+  await page.open("/?view=stats&from=2020-01-01&to=2020-02-01");
+  await page.getByRole("heading", { name: "Nothing was recorded in this time" }).waitFor();
+  await page.open("/?view=stats&from=2000-01-01&to=2026-01-01");
+  await page.locator(".error, .empty").first().waitFor();
+  await page.finish();
+});
+
+test("a plot fits its window, and hostile names stay text", async () => {
+  await seedHostile(home);
+  const tool = `mcp__evil__<img src=x onerror=alert(1)>"onclick="alert(1)`;
+  const event = {
+    session_id: "evil-tool",
+    cwd: home.project("shop"),
+    tool_name: tool,
+    tool_input: {},
+    tool_response: {},
+  };
+  await home.hook("PostToolUse", event);
+  await home
+    .hooks(turn("evil-agent", home.project("shop"), Date.now() - 1000, { agent: "<b>agent</b>", prompt: "x" }))
+    .catch(() => {});
+  const page = await openPage(home, { path: "/?view=stats", width: 1280 });
+  await plot(page, "By tool").locator("[data-mark]").first().waitFor();
+  assert.deepEqual(await foreignElements(page), []);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await until("every plot is drawn for the narrow window", async () =>
+    page
+      .locator(".plot-canvas")
+      .evaluateAll((all) => all.every((one) => Math.abs(one.firstChild.clientWidth - one.clientWidth) < 2)),
+  );
+  assert.deepEqual(await badBoxes(page), []);
+  await screenshot(page, "stats-narrow", { full: true });
+  await page.finish();
+});
