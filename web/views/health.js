@@ -81,7 +81,7 @@ function notes(status) {
 
 /** The time of the last event of each agent and of each hook, as `doctor` reports them. */
 function eventsCard(doctor, status) {
-  const agents = Object.entries(doctor.last_agents ?? doctor.agents ?? {}).filter(([, at]) => typeof at === "string");
+  const agents = Object.entries(doctor.agents ?? {});
   const events = Object.entries(doctor.events ?? {});
   if (!agents.length && !events.length) {
     return section(
@@ -127,25 +127,48 @@ function eventsCard(doctor, status) {
   );
 }
 
-/** The registration of each agent, if the daemon reports it. */
-function wiring(doctor) {
-  if (!Array.isArray(doctor.agents) || !doctor.agents.length) return null;
-  const lacks = (agent) => [
-    ...(agent.missing ?? []),
-    ...(agent.altered ?? []),
-    ...(agent.trouble ?? []),
-    ...(agent.faults ?? []),
-  ];
-  return table(
-    "Registration of each agent",
-    [
-      { title: "Agent", cell: (agent) => agent.title ?? agent.agent },
-      { title: "Connected", cell: (agent) => agent.wired ?? "unknown" },
-      { title: "Last event", cell: (agent) => (agent.last_event ? time(agent.last_event) : "none") },
-      { title: "Problems", wide: true, cell: (agent) => lacks(agent).map((text) => h("p", {}, prose(String(text)))) },
-    ],
-    doctor.agents,
+const WIRED = { yes: ["✓ connected", "good"], no: ["not connected"], partly: ["! in part", "warn"] };
+
+/** How an agent is connected: its missing parts, and the last event of each of its hooks. */
+function connection(agent) {
+  const parts = (title, all) =>
+    all?.length ? [title, all.map((text) => h("p", {}, prose(String(text))))] : [title, null];
+  const hooks = Object.entries(agent.events ?? {});
+  return h(
+    "div",
+    { class: "connection-card" },
+    h(
+      "div",
+      { class: "meta" },
+      h("h3", {}, agent.title ?? agent.agent),
+      badge(...(WIRED[agent.wired] ?? [agent.wired])),
+    ),
+    facts([
+      ["Last event", agent.last_event ? time(agent.last_event) : "none yet"],
+      parts("Missing", agent.missing),
+      parts("Changed by hand", agent.altered),
+      parts("Problems", agent.trouble),
+      ["Directory", agent.found ? h("code", { class: "break" }, agent.found) : null],
+    ]),
+    hooks.length
+      ? table(
+          `Hooks of ${agent.title ?? agent.agent}`,
+          [
+            { title: "Hook", cell: ([name]) => name },
+            {
+              title: "Last event",
+              cell: ([, { last }]) => (last ? time(last) : h("span", { class: "muted" }, "none yet")),
+            },
+          ],
+          hooks,
+        )
+      : null,
   );
+}
+
+function connections(doctor) {
+  if (!doctor.connections?.length) return null;
+  return h("div", { class: "health-grid connections" }, doctor.connections.map(connection));
 }
 
 const SEVERITY = ["fail", "error", "warn", "ok"];
@@ -180,7 +203,7 @@ function findings(doctor) {
         ),
       ),
     ),
-    wiring(doctor),
+    connections(doctor),
   ];
 }
 
@@ -251,7 +274,10 @@ export async function open(root, { signal }) {
         return [notes(status), daemonCard(status), storeCard(status, stats)];
       }),
       fill(events, async () => {
-        const [doctor, status] = await Promise.all([call("doctor", {}, { signal }), call("status", {}, { signal })]);
+        const [doctor, status] = await Promise.all([
+          call("doctor", { machine: false }, { signal }),
+          call("status", {}, { signal }),
+        ]);
         return eventsCard(doctor, status);
       }),
     ]);

@@ -247,16 +247,16 @@ export async function open(root, { params, filters, signal, navigate }) {
           );
         }
         const list = h("ol", { class: "hits" }, page.receipts.map(receiptCard));
-        let cursor = page.next;
+        let cursor = page.next_cursor;
         const more = button(
           "Show older",
           async () => {
             more.disabled = true;
             try {
-              const next = await call("receipts", { ...asked, before: cursor }, { signal });
+              const next = await call("receipts", { ...asked, cursor }, { signal });
               list.append(...next.receipts.map(receiptCard));
               describe(list, signal).catch(() => {});
-              cursor = next.next;
+              cursor = next.next_cursor;
             } catch (error) {
               if (error.name !== "AbortError") more.after(problem(error));
             }

@@ -60,26 +60,35 @@ const hourLong = new Intl.DateTimeFormat(undefined, {
 });
 
 /** The rows of a ranking, the largest first; everything after the tenth is one row. */
-function ranking(shares, nameOf = (name) => name) {
-  const rows = (shares ?? []).map(({ name, path, records }) => ({
-    id: path ?? name,
-    name: nameOf(name),
-    value: records,
-  }));
+function ranking(counts, nameOf = (name) => name) {
+  const rows = Object.entries(counts)
+    .map(([id, value]) => ({ id, name: nameOf(id), value }))
+    .sort((a, b) => b.value - a.value);
   if (rows.length <= TOP) return rows;
   const rest = rows.slice(TOP - 1).reduce((sum, row) => sum + row.value, 0);
   return [...rows.slice(0, TOP - 1), { id: null, name: "others", value: rest }];
 }
 
+const NOTHING = { records: 0, failed: 0, by_type: {}, tokens: 0, tokens_tracked: 0, tokens_used: 0 };
+
+/** All buckets of the period in order. The reply leaves out those without a record. */
+function allBuckets({ from, to, bucket, buckets }) {
+  const step = (bucket === "hour" ? HOUR : DAY) / 1000;
+  const known = new Map(buckets.map((one) => [one.at, one]));
+  const result = [];
+  for (let at = from; at < to; at += step) result.push(known.get(at) ?? { ...NOTHING, at });
+  return result;
+}
+
 /** The used share of the tokens whose use is recorded; a dash if there are none. */
-const usedShare = ({ used_tokens: used, tracked_tokens: tracked }) => (tracked ? percent(used / tracked) : "–");
+const usedShare = ({ tokens_used: used, tokens_tracked: tracked }) => (tracked ? percent(used / tracked) : "–");
 
 function figures(stats) {
   const all = [
     [number(stats.records), "records"],
     [percent(stats.records ? stats.failed / stats.records : 0), "failed"],
-    [number(stats.injected.tokens), "tokens injected"],
-    [usedShare(stats.injected), "used, where tracked"],
+    [number(stats.tokens), "tokens injected"],
+    [usedShare(stats), "used, where tracked"],
   ];
   const items = all.map(([value, name]) => h("li", {}, h("strong", {}, value), h("span", { class: "muted" }, name)));
   return h("div", { class: "card" }, h("ul", { class: "figures" }, items));
@@ -89,18 +98,18 @@ function figures(stats) {
 async function openHour(day, hour, asked, timeline) {
   const { buckets } = await call("activity_stats", { ...asked, bucket: "hour" });
   const latest = buckets.findLast(({ at, records }) => {
-    const date = new Date(at);
+    const date = new Date(at * 1000);
     return records > 0 && (date.getDay() + 6) % 7 === day && date.getHours() === hour;
   });
-  const start = latest && Date.parse(latest.at);
+  const start = latest && latest.at * 1000;
   if (latest) timeline({ from: new Date(start).toISOString(), to: new Date(start + HOUR).toISOString() });
   else toast("Nothing was recorded at this hour.");
 }
 
 function plots(stats, asked, navigate) {
   const isHour = stats.bucket === "hour";
-  const rows = stats.buckets.map((one) => {
-    const start = Date.parse(one.at);
+  const rows = allBuckets(stats).map((one) => {
+    const start = one.at * 1000;
     // Noon is in the same local day, also if the clocks change in the period.
     const label = isHour ? clockTime(one.at) : dayShort.format(start + 12 * HOUR);
     return { ...one, start, label, name: isHour ? hourLong.format(start) : dayLong.format(start + 12 * HOUR) };
@@ -113,10 +122,11 @@ function plots(stats, asked, navigate) {
     return { from: day, to: day };
   };
   const timeline = (params) => navigate({ view: "timeline", ...params });
-  const main = stats.by_type.slice(0, SERIES);
-  const series = [...main.map(({ name }) => ({ name: typeName(name) })), { name: "Others" }];
+  const types = ranking(stats.by_type, typeName);
+  const main = types.filter((type) => type.id).slice(0, SERIES);
+  const series = [...main.map(({ name }) => ({ name })), { name: "Others" }];
   const byType = rows.map((row) => {
-    const parts = main.map(({ name }) => row.by_type[name] ?? 0);
+    const parts = main.map(({ id }) => row.by_type[id] ?? 0);
     return { ...row, parts: [...parts, row.records - parts.reduce((sum, part) => sum + part, 0)] };
   });
   const top = (title, rowName, data, pick) =>
@@ -147,7 +157,7 @@ function plots(stats, asked, navigate) {
         ".",
       ],
       data: rows.map((row) => {
-        const { tokens, tracked_tokens: tracked, used_tokens: used } = row.injected;
+        const { tokens, tokens_tracked: tracked, tokens_used: used } = row;
         return { ...row, parts: [used, tracked - used, tokens - tracked] };
       }),
       series: [{ name: "Used" }, { name: "Not used", kind: 1 }, { name: "Not tracked", kind: 5 }],
@@ -155,7 +165,7 @@ function plots(stats, asked, navigate) {
       rowTitle,
       pick: (row) => navigate({ view: "receipts", ...times(row) }),
       pickHint: "Choose a column to see its receipts.",
-      extra: { title: "Share used", cell: (row) => usedShare(row.injected) },
+      extra: { title: "Share used", cell: (row) => usedShare(row) },
     }),
     week({
       title: "A week by hour",
@@ -163,7 +173,7 @@ function plots(stats, asked, navigate) {
       counts: stats.week,
       pick: (day, hour) => openHour(day, hour, asked, timeline).catch((error) => toast(error.message)),
     }),
-    top("By type", "Type", ranking(stats.by_type, typeName), (type) => timeline({ type })),
+    top("By type", "Type", types, (type) => timeline({ type })),
     top("By tool", "Tool", ranking(stats.by_tool), (tool) => timeline({ type: toolType(tool) })),
     top("By project", "Project", ranking(stats.by_project), (project) => timeline({ project })),
     top("By agent", "Agent", ranking(stats.by_agent), (agent) => timeline({ agent })),
@@ -199,7 +209,7 @@ export async function open(root, { params, filters, signal, navigate }) {
     };
     return fill(place, async () => {
       const stats = await call("activity_stats", { ...asked, bucket: by }, { signal });
-      if (!stats.records && !stats.injected.tokens) {
+      if (!stats.records && !stats.tokens) {
         return empty("Nothing was recorded in this time", "Choose another time or project above.", [
           "If no agent is connected yet, ",
           link({ view: "health" }, "Health"),

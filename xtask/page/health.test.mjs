@@ -73,6 +73,30 @@ test("the checks run on request, and a finding has the command that fixes it", a
   await page.finish();
 });
 
+test("an agent is shown with its hooks, and what is missing with the command that adds it", async () => {
+  const settings = path.join(home.dir, "home/.claude/settings.json");
+  fs.mkdirSync(path.dirname(settings), { recursive: true });
+  await home.run("install", "claude-code", "--yes");
+  const page = await openPage(home, { path: "/?view=health" });
+  const agent = card(page, "Doctor").locator(".connection-card", { hasText: "Claude Code" });
+  await page.getByRole("button", { name: "Run the checks" }).click();
+  await agent.getByText("✓ connected").waitFor();
+  assert.match(await agent.locator("tr", { hasText: "UserPromptSubmit" }).innerText(), /ago/);
+  assert.match(await agent.locator("tr", { hasText: "SubagentStop" }).innerText(), /none yet/);
+  const stored = JSON.parse(fs.readFileSync(settings, "utf8"));
+  delete stored.hooks.Stop;
+  fs.writeFileSync(settings, JSON.stringify(stored));
+  await page.getByRole("button", { name: "Run again" }).click();
+  await agent.getByText("! in part").waitFor();
+  assert.match(await agent.innerText(), /Missing\s+Stop/);
+  const fix = card(page, "Doctor").getByRole("button", { name: "Copy: rekindle install claude-code" });
+  await fix.click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "rekindle install claude-code");
+  assert.deepEqual(await badBoxes(page), []);
+  await screenshot(page, "health-agents", { full: true });
+  await page.finish();
+});
+
 test("notices are shown, and hostile text stays text", async () => {
   await seedHostile(home);
   await home.call("pause", { duration: "1h" });

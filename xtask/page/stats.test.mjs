@@ -44,11 +44,12 @@ test("the plots show the numbers of activity_stats, as bars and in a table", asy
         [...row.cells].slice(1).reduce((sum, cell) => sum + Number(cell.innerText.replace(/\D/g, "")), 0),
       ),
     );
-  assert.deepEqual(
-    cells,
-    stats.buckets.map((bucket) => bucket.records),
-  );
-  assert.equal(await byDay.locator("[data-mark]").count(), stats.buckets.length);
+  const { length } = cells;
+  assert.equal(length, (stats.to - stats.from) / 86_400);
+  const expected = Array(length).fill(0);
+  for (const { at, records } of stats.buckets) expected[(at - stats.from) / 86_400] = records;
+  assert.deepEqual(cells, expected);
+  assert.equal(await byDay.locator("[data-mark]").count(), length);
   for (const title of [
     "Failures per day",
     "Tokens injected per day",
@@ -141,7 +142,10 @@ test("hours, project and time of the shared filter are respected", async () => {
   const today = await home.call("activity_stats", { project: "*", bucket: "day", from: "24h", utc_offset: offset });
   await page.open("/?view=stats&from=24h");
   await plot(page, "Records per day, by type").locator("[data-mark]").first().waitFor();
-  assert.equal(await plot(page, "Records per day, by type").locator("[data-mark]").count(), today.buckets.length);
+  assert.equal(
+    await plot(page, "Records per day, by type").locator("[data-mark]").count(),
+    (today.to - today.from) / 86_400,
+  );
   await page.open("/?view=stats&from=2020-01-01&to=2020-02-01");
   await page.getByRole("heading", { name: "Nothing was recorded in this time" }).waitFor();
   await page.open("/?view=stats&from=2000-01-01&to=2026-01-01");
