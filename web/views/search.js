@@ -368,7 +368,6 @@ export async function open(root, { params, filters, signal, navigate }) {
     });
   };
   await run(params, filters);
-  if (!params.get("q")) query.focus();
   call("memory_stats", {}, { signal })
     .then(({ agents: known }) => {
       replace(
