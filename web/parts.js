@@ -208,6 +208,12 @@ export const fileLink = (path) =>
 
 export const sessionLink = (id) => link({ session: id }, String(id).slice(0, 8), { class: "mono", title: visible(id) });
 
+/** Makes a card a row for the keys `j` and `k`: they focus its first control, and Enter opens that. */
+export function asRow(card, control = "a, summary, button") {
+  card.querySelector(control)?.setAttribute("data-row", "");
+  return card;
+}
+
 /** One record as a line: type, time, text and its place. `record` is a hit, a touch or a whole record. */
 export function recordLine(record, { mark, current } = {}) {
   const id = record.id ?? record.observation_id;

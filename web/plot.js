@@ -207,7 +207,8 @@ export function columns({ title, lead, data, series, pick, rowTitle = "Time", un
   const rows = data.map((row) => [row.name, ...row.parts.map((p) => number(p)), ...(extra ? [extra.cell(row)] : [])]);
   const hint = pickHint ?? (pick ? "Choose a column to see its records in the timeline." : "");
   const legend = series.length > 1 ? legendOf(series) : null;
-  const table = plainTable(title, titles, rows);
+  // The latest rows first: a long table shows them without scrolling.
+  const table = plainTable(title, titles, rows.reverse());
   return frame({ title, lead, legend, table, draw, height: HEIGHT, hint, wide: titles.length > 4 });
 }
 

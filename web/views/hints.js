@@ -4,7 +4,21 @@ import { call } from "/api.js";
 import { copy, problem, toast } from "/dialog.js";
 import { h, replace } from "/dom.js";
 import { plural, time } from "/format.js";
-import { badge, button, checkbox, empty, field, fill, intro, input, prose, select, values, undoable } from "/parts.js";
+import {
+  asRow,
+  badge,
+  button,
+  checkbox,
+  empty,
+  field,
+  fill,
+  intro,
+  input,
+  prose,
+  select,
+  values,
+  undoable,
+} from "/parts.js";
 
 /** Calls for the failing condition of a key that run at the same time. */
 const AT_ONCE = 6;
@@ -519,7 +533,7 @@ function groups(hints, found, tools) {
               h(
                 "ul",
                 { class: "plain-list" },
-                variants.map((one) => variant(one, found?.get(identity(one)), tools)),
+                variants.map((one) => asRow(variant(one, found?.get(identity(one)), tools), "[aria-label^=Edit]")),
               ),
             ),
           ),

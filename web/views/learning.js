@@ -4,7 +4,7 @@ import { call } from "/api.js";
 import { confirm, problem, toast } from "/dialog.js";
 import { entryLink, h, link, linked, replace } from "/dom.js";
 import { number, plural, time } from "/format.js";
-import { badge, button, empty, facts, field, fileLink, fill, intro, meter, prose, select } from "/parts.js";
+import { asRow, badge, button, empty, facts, field, fileLink, fill, intro, meter, prose, select } from "/parts.js";
 
 const TABS = [
   ["ghaps", "Ghaps"],
@@ -165,7 +165,7 @@ async function ghaps(project, params, signal, reload) {
           h(
             "ul",
             { class: "hits" },
-            entries.map((entry) => ghapItem(entry, signal, reload)),
+            entries.map((entry) => asRow(ghapItem(entry, signal, reload), "summary")),
           ),
         )
       : null;
@@ -235,7 +235,7 @@ async function memories(project, params, signal, reload) {
   const list = h(
     "ul",
     { class: "hits" },
-    first.results.map((memory) => memoryItem(memory, signal, reload)),
+    first.results.map((memory) => asRow(memoryItem(memory, signal, reload))),
   );
   let offset = first.results.length;
   const more = button(
@@ -244,7 +244,7 @@ async function memories(project, params, signal, reload) {
       more.disabled = true;
       try {
         const next = await call("list_memories", { ...asked, offset }, { signal });
-        list.append(...next.results.map((memory) => memoryItem(memory, signal, reload)));
+        list.append(...next.results.map((memory) => asRow(memoryItem(memory, signal, reload))));
         offset += next.results.length;
         more.hidden = offset >= next.total || !next.results.length;
       } catch (error) {

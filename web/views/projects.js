@@ -5,6 +5,7 @@ import { ask, confirm, problem, toast } from "/dialog.js";
 import { entryLink, h, link, replace } from "/dom.js";
 import { number, plural, time, visible } from "/format.js";
 import {
+  asRow,
   button,
   empty,
   field,
@@ -531,7 +532,7 @@ export async function open(root, { params, filters, signal }) {
         "ul",
         { class: "hits" },
         projects.map((project) => {
-          const card = projectCard(project, projects, pauses, reload);
+          const card = asRow(projectCard(project, projects, pauses, reload));
           card.dataset.path = project.path;
           if (wereOpen.has(project.path)) card.querySelector("details").open = true;
           return card;

@@ -5,6 +5,7 @@ import { problem } from "/dialog.js";
 import { entryLink, h, replace } from "/dom.js";
 import { number, oneLine, plural, time } from "/format.js";
 import {
+  asRow,
   badge,
   button,
   empty,
@@ -246,7 +247,11 @@ export async function open(root, { params, filters, signal, navigate }) {
                 ),
           );
         }
-        const list = h("ol", { class: "hits" }, page.receipts.map(receiptCard));
+        const list = h(
+          "ol",
+          { class: "hits" },
+          page.receipts.map((one) => asRow(receiptCard(one))),
+        );
         let cursor = page.next_cursor;
         const more = button(
           "Show older",
@@ -254,7 +259,7 @@ export async function open(root, { params, filters, signal, navigate }) {
             more.disabled = true;
             try {
               const next = await call("receipts", { ...asked, cursor }, { signal });
-              list.append(...next.receipts.map(receiptCard));
+              list.append(...next.receipts.map((one) => asRow(receiptCard(one))));
               describe(list, signal).catch(() => {});
               cursor = next.next_cursor;
             } catch (error) {

@@ -5,6 +5,7 @@ import { entryLink, h, replace } from "/dom.js";
 import { problem } from "/dialog.js";
 import { number, plural, time, visible } from "/format.js";
 import {
+  asRow,
   badge,
   button,
   checkbox,
@@ -329,7 +330,7 @@ export async function open(root, { params, filters, signal, navigate }) {
       const list = h(
         "ol",
         { class: "hits" },
-        found.results.map((hit) => hitItem(hit, asked.query, signal)),
+        found.results.map((hit) => asRow(hitItem(hit, asked.query, signal))),
       );
       const summary = h("p", { class: "muted", role: "status" });
       const more = button("Show more", () => next(), { class: "button more" });
@@ -343,7 +344,7 @@ export async function open(root, { params, filters, signal, navigate }) {
         try {
           const page = await call("search", { ...asked, offset }, { signal: mine.signal });
           const first = list.children.length;
-          list.append(...page.results.map((hit) => hitItem(hit, asked.query, signal)));
+          list.append(...page.results.map((hit) => asRow(hitItem(hit, asked.query, signal))));
           offset = page.next_offset;
           update();
           list.children[first]?.querySelector("a")?.focus();

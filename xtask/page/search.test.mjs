@@ -148,6 +148,22 @@ test("a hit explains itself, shows its surroundings, its file and similar record
   await page.finish();
 });
 
+test("j and k move through the hits, and Enter opens one", async () => {
+  const page = await openPage(home, { path: "/?view=search&q=round" });
+  await hits(page).first().waitFor();
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  await page.keyboard.press("j");
+  const first = await focused();
+  assert.match(first, /^#\d+$/);
+  await page.keyboard.press("j");
+  assert.notEqual(await focused(), first);
+  await page.keyboard.press("k");
+  assert.equal(await focused(), first);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: `Record ${first}` }).waitFor();
+  await page.finish();
+});
+
 test("more hits are added below", async () => {
   const page = await openPage(home, { path: "/?view=search&q=round+total+changelog&fold=no" });
   await hits(page).first().waitFor();

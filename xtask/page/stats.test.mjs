@@ -48,7 +48,7 @@ test("the plots show the numbers of activity_stats, as bars and in a table", asy
   assert.equal(length, (stats.to - stats.from) / 86_400);
   const expected = Array(length).fill(0);
   for (const { at, records } of stats.buckets) expected[(at - stats.from) / 86_400] = records;
-  assert.deepEqual(cells, expected);
+  assert.deepEqual(cells, expected.reverse());
   assert.equal(await byDay.locator("[data-mark]").count(), length);
   for (const title of [
     "Failures per day",
