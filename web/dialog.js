@@ -14,22 +14,41 @@ let closeLastUndo = () => {};
  */
 export function confirm({ title, text, number, danger = false, yes = danger ? "Delete" : "OK" }) {
   return new Promise((resolve) => {
-    const accept = h("button", { type: "submit", value: "yes", class: danger ? "button button-danger" : "button" }, yes);
-    const typed = number === undefined ? null : h("input", {
-      class: "field",
-      id: "confirm-number",
-      inputmode: "numeric",
-      autocomplete: "off",
-      oninput: () => { accept.disabled = typed.value.replace(/[\s,.]/g, "") !== String(number); },
-    });
+    const accept = h(
+      "button",
+      { type: "submit", value: "yes", class: danger ? "button button-danger" : "button" },
+      yes,
+    );
+    const typed =
+      number === undefined
+        ? null
+        : h("input", {
+            class: "field",
+            id: "confirm-number",
+            inputmode: "numeric",
+            autocomplete: "off",
+            oninput: () => {
+              accept.disabled = typed.value.replace(/[\s,.]/g, "") !== String(number);
+            },
+          });
     accept.disabled = typed !== null;
-    const dialog = h("dialog", { class: "dialog", "aria-labelledby": "confirm-title" },
-      h("form", { method: "dialog" },
+    const dialog = h(
+      "dialog",
+      { class: "dialog", "aria-labelledby": "confirm-title" },
+      h(
+        "form",
+        { method: "dialog" },
         h("h2", { id: "confirm-title" }, title),
         h("div", { class: "dialog-text" }, text),
         typed && h("label", { class: "label", for: "confirm-number" }, `Type ${number} to go on`, typed),
-        h("div", { class: "dialog-buttons" },
-          h("button", { type: "submit", value: "no", class: "button", autofocus: !typed }, "Cancel"), accept)));
+        h(
+          "div",
+          { class: "dialog-buttons" },
+          h("button", { type: "submit", value: "no", class: "button", autofocus: !typed }, "Cancel"),
+          accept,
+        ),
+      ),
+    );
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
@@ -49,13 +68,22 @@ export function ask({ title, label, value = "", max, yes = "Save", lines = 1 }) 
   return new Promise((resolve) => {
     const props = { class: "field", id: "ask-text", maxlength: max, value, autocomplete: "off" };
     const field = lines > 1 ? h("textarea", { ...props, rows: lines }) : h("input", props);
-    const dialog = h("dialog", { class: "dialog", "aria-labelledby": "ask-title" },
-      h("form", { method: "dialog" },
+    const dialog = h(
+      "dialog",
+      { class: "dialog", "aria-labelledby": "ask-title" },
+      h(
+        "form",
+        { method: "dialog" },
         h("h2", { id: "ask-title" }, title),
         h("label", { class: "label", for: "ask-text" }, label, field),
-        h("div", { class: "dialog-buttons" },
+        h(
+          "div",
+          { class: "dialog-buttons" },
           h("button", { type: "button", class: "button", onclick: () => dialog.close("no") }, "Cancel"),
-          h("button", { type: "submit", value: "yes", class: "button button-main" }, yes))));
+          h("button", { type: "submit", value: "yes", class: "button button-main" }, yes),
+        ),
+      ),
+    );
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes" ? field.value : null);
@@ -68,11 +96,17 @@ export function ask({ title, label, value = "", max, yes = "Save", lines = 1 }) 
 
 /** Shows content in a dialog with a button that closes it. */
 export function show({ title, content, actions = [] }) {
-  const dialog = h("dialog", { class: "dialog dialog-wide", "aria-labelledby": "show-title" },
-    h("form", { method: "dialog" },
+  const dialog = h(
+    "dialog",
+    { class: "dialog dialog-wide", "aria-labelledby": "show-title" },
+    h(
+      "form",
+      { method: "dialog" },
       h("h2", { id: "show-title" }, title),
       h("div", { class: "dialog-text" }, content),
-      h("div", { class: "dialog-buttons" }, actions, h("button", { type: "submit", class: "button" }, "Close"))));
+      h("div", { class: "dialog-buttons" }, actions, h("button", { type: "submit", class: "button" }, "Close")),
+    ),
+  );
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
@@ -91,17 +125,32 @@ export function toast(text, { undo, action, stay = false } = {}) {
     clearTimeout(timer);
     item.remove();
   };
-  const item = h("div", { class: "toast" }, h("span", {}, text),
-    act && h("button", { type: "button", class: "toast-button", onclick: async () => {
-      close();
-      try {
-        await act.run();
-      } catch (error) {
-        if (error.name !== "AbortError") toast(error.message);
-      }
-    } }, act.text),
-    h("button", { type: "button", class: "toast-close", "aria-label": "Dismiss", onclick: close }, "✕"));
-  const wait = () => { if (!stay) timer = setTimeout(close, TOAST_MS); };
+  const item = h(
+    "div",
+    { class: "toast" },
+    h("span", {}, text),
+    act &&
+      h(
+        "button",
+        {
+          type: "button",
+          class: "toast-button",
+          onclick: async () => {
+            close();
+            try {
+              await act.run();
+            } catch (error) {
+              if (error.name !== "AbortError") toast(error.message);
+            }
+          },
+        },
+        act.text,
+      ),
+    h("button", { type: "button", class: "toast-close", "aria-label": "Dismiss", onclick: close }, "✕"),
+  );
+  const wait = () => {
+    if (!stay) timer = setTimeout(close, TOAST_MS);
+  };
   item.addEventListener("mouseenter", () => clearTimeout(timer));
   item.addEventListener("mouseleave", wait);
   item.addEventListener("focusin", () => clearTimeout(timer));
@@ -129,6 +178,10 @@ export async function copy(text, what = "Text") {
 
 /** Shows an error as a paragraph; the hint of the daemon follows. */
 export function problem(error, ...more) {
-  return replace(h("div", { class: "error", role: "alert" }),
-    h("p", {}, error.message ?? String(error)), error.hint && h("p", { class: "muted" }, error.hint), more);
+  return replace(
+    h("div", { class: "error", role: "alert" }),
+    h("p", {}, error.message ?? String(error)),
+    error.hint && h("p", { class: "muted" }, error.hint),
+    more,
+  );
 }

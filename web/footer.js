@@ -18,8 +18,9 @@ const OWN = ["session", "view", "applet", "link", "project", "from", "to"];
 /** The links of a context, in the order of the footer. */
 function linksOf(session, context) {
   const files = Array.isArray(context.files) ? context.files : [];
-  const links = files.slice(0, FILES_MAX).map((path) =>
-    h("a", { href: address({ session, view: "file", path }), title: path }, baseName(path)));
+  const links = files
+    .slice(0, FILES_MAX)
+    .map((path) => h("a", { href: address({ session, view: "file", path }), title: path }, baseName(path)));
   if (files.length > FILES_MAX) links.push(h("span", { class: "context-more" }, `+${files.length - FILES_MAX} more`));
   const [slug, ...params] = Array.isArray(context.applet) ? context.applet : [];
   if (slug) {
@@ -60,7 +61,10 @@ export function openFooter(element) {
 
   const render = (context) => {
     const shown = session ? linksOf(session, context ?? {}) : [];
-    replace(links, shown.map((one, at) => [at > 0 && h("span", { class: "context-sep" }, "·"), one]));
+    replace(
+      links,
+      shown.map((one, at) => [at > 0 && h("span", { class: "context-sep" }, "·"), one]),
+    );
     element.classList.toggle("has-context", shown.length > 0);
   };
 
@@ -79,8 +83,8 @@ export function openFooter(element) {
   /** Writes run one after the other: the last view that was opened counts. */
   let writing = Promise.resolve();
 
-  const setApplet = (id, items) => call("update_session", { session_id: id, set_context: { setName: "applet", items } })
-    .catch(() => {});
+  const setApplet = (id, items) =>
+    call("update_session", { session_id: id, set_context: { setName: "applet", items } }).catch(() => {});
 
   /** Stores the view that is open inside the session, or removes the one that this page stored. */
   const capture = async (id, open) => {

@@ -109,7 +109,12 @@ export function bytes(count) {
 
 /** A duration in seconds in its two largest units, as `2 h 5 min`. */
 export function duration(seconds) {
-  const units = [["d", DAY], ["h", HOUR], ["min", MINUTE], ["s", 1]];
+  const units = [
+    ["d", DAY],
+    ["h", HOUR],
+    ["min", MINUTE],
+    ["s", 1],
+  ];
   const first = units.findIndex(([, size]) => seconds >= size);
   if (first < 0) return "0 s";
   const parts = [];
@@ -141,7 +146,10 @@ export function visible(text) {
 
 /** The text as one line of at most `max` characters. */
 export function oneLine(text, max = 300) {
-  const head = String(text ?? "").slice(0, max * 4).replace(/\s+/g, " ").trim();
+  const head = String(text ?? "")
+    .slice(0, max * 4)
+    .replace(/\s+/g, " ")
+    .trim();
   return head.length > max ? `${head.slice(0, max).trimEnd()}…` : head;
 }
 

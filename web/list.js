@@ -21,7 +21,10 @@ const MARGIN_PX = 600;
  *   `key` identifies a row when others are put before it; `special` is the height of a row that is not as high as the
  *   others, such as a heading; `more` is called when the end of the list comes near.
  */
-export function virtualList(root, { rowHeight, count, render, key = (index) => index, special = () => null, more, label }) {
+export function virtualList(
+  root,
+  { rowHeight, count, render, key = (index) => index, special = () => null, more, label },
+) {
   const height = typeof rowHeight === "function" ? rowHeight : () => rowHeight;
   root.classList.add("virtual");
   root.setAttribute("role", "list");
@@ -132,7 +135,9 @@ export function virtualList(root, { rowHeight, count, render, key = (index) => i
     if (!known) {
       known = new Set();
       for (let index = 0; index < total; index += 1) known.add(key(index));
-      queueMicrotask(() => { known = null; });
+      queueMicrotask(() => {
+        known = null;
+      });
     }
     return known.has(name);
   };

@@ -32,7 +32,11 @@ const INNER = [
 const STATUS_MS = 60_000;
 const FILTERS = ["project", "from", "to"];
 const RANGES = [
-  ["", "Any time"], ["today", "Today"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"],
+  ["", "Any time"],
+  ["today", "Today"],
+  ["24h", "Last 24 hours"],
+  ["7d", "Last 7 days"],
+  ["30d", "Last 30 days"],
   ["days", "Choose days…"],
 ];
 
@@ -87,8 +91,10 @@ function filtersOf(params) {
  */
 export function navigate(to, options = {}) {
   const params = new URLSearchParams();
-  const given = to instanceof URLSearchParams ? to : new URLSearchParams(
-    Object.entries(to).filter(([, value]) => value !== null && value !== undefined));
+  const given =
+    to instanceof URLSearchParams
+      ? to
+      : new URLSearchParams(Object.entries(to).filter(([, value]) => value !== null && value !== undefined));
   for (const [name, value] of given) if (value !== "") params.append(name, value);
   for (const name of FILTERS) {
     const kept = current?.params.get(name);
@@ -168,9 +174,15 @@ function reopen() {
 }
 
 function failure(error) {
-  return problem(error, h("div", { class: "toolbar" },
-    h("button", { type: "button", class: "button", onclick: reopen }, "Try again"),
-    link({}, "To the timeline", { class: "button" })));
+  return problem(
+    error,
+    h(
+      "div",
+      { class: "toolbar" },
+      h("button", { type: "button", class: "button", onclick: reopen }, "Try again"),
+      link({}, "To the timeline", { class: "button" }),
+    ),
+  );
 }
 
 document.addEventListener("click", (event) => {
@@ -200,13 +212,26 @@ function showTitle() {
 function showNavigation(entry, params) {
   const kept = Object.fromEntries(FILTERS.map((name) => [name, params.get(name)]));
   const open = { session: "sessions", file: "sessions" }[entry.id] ?? entry.id;
-  const items = VIEWS.map(({ id, title }) => h("a", {
-    href: address({ view: id === "timeline" ? null : id, ...kept }),
-    class: "nav-link",
-    "aria-current": id === open ? "page" : null,
-  }, icon(id), h("span", {}, title), id === "sessions" && unobserved > 0 &&
-    h("span", { class: "nav-count", title: `${plural(unobserved, "session")} not seen since the last turn` },
-      unobserved, h("span", { class: "sr" }, " not seen"))));
+  const items = VIEWS.map(({ id, title }) =>
+    h(
+      "a",
+      {
+        href: address({ view: id === "timeline" ? null : id, ...kept }),
+        class: "nav-link",
+        "aria-current": id === open ? "page" : null,
+      },
+      icon(id),
+      h("span", {}, title),
+      id === "sessions" &&
+        unobserved > 0 &&
+        h(
+          "span",
+          { class: "nav-count", title: `${plural(unobserved, "session")} not seen since the last turn` },
+          unobserved,
+          h("span", { class: "sr" }, " not seen"),
+        ),
+    ),
+  );
   replace(byId("nav"), items);
 }
 
@@ -240,9 +265,16 @@ function showFilters(entry, params) {
     return at ? dayKey(isEnd && !/^\d{4}-\d\d-\d\d$/.test(text) ? new Date(Date.parse(at) - 1) : at) : "";
   };
   const select = (id, label, list, value, onchange) =>
-    h("label", { class: "filter" }, h("span", { class: "sr" }, label),
-      h("select", { id, class: "field", value, onchange },
-        list.map(([name, text]) => h("option", { value: name }, text))));
+    h(
+      "label",
+      { class: "filter" },
+      h("span", { class: "sr" }, label),
+      h(
+        "select",
+        { id, class: "field", value, onchange },
+        list.map(([name, text]) => h("option", { value: name }, text)),
+      ),
+    );
   const change = (changed) => {
     const next = new URLSearchParams(location.search);
     for (const [name, value] of Object.entries(changed)) next.set(name, value);
@@ -251,21 +283,49 @@ function showFilters(entry, params) {
     navigate(next);
   };
   const days = chosen === "days" && [
-    h("label", { class: "filter filter-day" }, h("span", {}, "From"), h("input", { type: "date", class: "field",
-      id: "filter-from", value: day(from, false), onchange: (event) => change({ from: event.target.value }) })),
-    h("label", { class: "filter filter-day" }, h("span", {}, "to"), h("input", { type: "date", class: "field",
-      id: "filter-to", value: day(to, true), onchange: (event) => change({ to: event.target.value }) })),
+    h(
+      "label",
+      { class: "filter filter-day" },
+      h("span", {}, "From"),
+      h("input", {
+        type: "date",
+        class: "field",
+        id: "filter-from",
+        value: day(from, false),
+        onchange: (event) => change({ from: event.target.value }),
+      }),
+    ),
+    h(
+      "label",
+      { class: "filter filter-day" },
+      h("span", {}, "to"),
+      h("input", {
+        type: "date",
+        class: "field",
+        id: "filter-to",
+        value: day(to, true),
+        onchange: (event) => change({ to: event.target.value }),
+      }),
+    ),
   ];
   const focused = document.activeElement?.id;
-  replace(form,
+  replace(
+    form,
     select("filter-project", "Project", options, wanted, (event) => change({ project: event.target.value })),
     select("filter-time", "Time", RANGES, chosen, (event) => {
       const value = event.target.value;
-      change(value === "days" ? { from: dayKey(new Date(now())), to: dayKey(new Date(now())) } : { from: value, to: "" });
+      change(
+        value === "days" ? { from: dayKey(new Date(now())), to: dayKey(new Date(now())) } : { from: value, to: "" },
+      );
     }),
     days,
-    (wanted || from || to) && h("button", { type: "button", class: "button button-quiet",
-      onclick: () => change({ project: "", from: "", to: "" }) }, "Clear"));
+    (wanted || from || to) &&
+      h(
+        "button",
+        { type: "button", class: "button button-quiet", onclick: () => change({ project: "", from: "", to: "" }) },
+        "Clear",
+      ),
+  );
   if (focused?.startsWith("filter-")) byId(focused)?.focus();
 }
 
@@ -274,8 +334,9 @@ async function loadProjects() {
   const listed = (await call("list_projects")).projects;
   const names = new Map();
   for (const { name } of listed) names.set(name, (names.get(name) ?? 0) + 1);
-  projects = listed.map(({ name, path, root }) => names.get(name) > 1
-    ? { value: path, label: `${name} (${root ?? path})` } : { value: name, label: name });
+  projects = listed.map(({ name, path, root }) =>
+    names.get(name) > 1 ? { value: path, label: `${name} (${root ?? path})` } : { value: name, label: name },
+  );
   if (current) showFilters(current.entry, current.params);
 }
 
@@ -294,12 +355,25 @@ function showConnection(state) {
   if (!state.ever && !state.signedOut) return;
   const since = new Date(state.since).toLocaleTimeString();
   replace(text, state.ever ? `Stale since ${since}` : "Not connected");
-  setBanner("connection", state.signedOut
-    ? ["This browser is not signed in. For a new link run: ", h("code", {}, "rekindle web"),
-      state.ever && `. The content is from ${since}.`]
-    : [h("strong", {}, `Stale since ${since}. `), "The daemon does not respond; the page tries again by itself. ",
-      "Start it with ", h("code", {}, "rekindle up"), ". If it uses another port now, run ",
-      h("code", {}, "rekindle web"), "."], "bad");
+  setBanner(
+    "connection",
+    state.signedOut
+      ? [
+          "This browser is not signed in. For a new link run: ",
+          h("code", {}, "rekindle web"),
+          state.ever && `. The content is from ${since}.`,
+        ]
+      : [
+          h("strong", {}, `Stale since ${since}. `),
+          "The daemon does not respond; the page tries again by itself. ",
+          "Start it with ",
+          h("code", {}, "rekindle up"),
+          ". If it uses another port now, run ",
+          h("code", {}, "rekindle web"),
+          ".",
+        ],
+    "bad",
+  );
 }
 
 /** Shows a line above every view, or removes it. */
@@ -322,9 +396,10 @@ async function refreshStatus() {
   build = version;
 }
 
-const quietly = (promise) => promise.catch((error) => {
-  if (!isAborted(error) && error.code !== "gone" && error.code !== "unauthenticated") toast(error.message);
-});
+const quietly = (promise) =>
+  promise.catch((error) => {
+    if (!isAborted(error) && error.code !== "gone" && error.code !== "unauthenticated") toast(error.message);
+  });
 
 function connectionChanged(state) {
   showConnection(state);
@@ -365,6 +440,8 @@ async function goToSearch() {
     navigate({ view: "search" });
     for (let wait = 0; wait < 40 && !field(); wait += 1) await new Promise((done) => setTimeout(done, 50));
   }
+  // The view may have given it the focus already, and the user may be typing.
+  if (document.activeElement === field()) return;
   field()?.focus();
   field()?.select();
 }
@@ -384,7 +461,10 @@ document.addEventListener("keydown", (event) => {
   pending = null;
   const view = isSecond && VIEWS.find(({ key }) => key === event.key);
   if (view) navigate({ view: view.id === "timeline" ? null : view.id });
-  else if (event.key === "g") pending = setTimeout(() => { pending = null; }, 1500);
+  else if (event.key === "g")
+    pending = setTimeout(() => {
+      pending = null;
+    }, 1500);
   else if (event.key === "/") goToSearch();
   else if (event.key === "?") showHelp();
   else if (event.key === "j") moveRow(1);
@@ -395,17 +475,45 @@ document.addEventListener("keydown", (event) => {
 
 function showHelp() {
   const keys = [
-    ["/", "Search"], ["j", "Next row"], ["k", "Previous row"], ["Enter", "Open the row"],
-    ...VIEWS.map(({ key, title }) => [`g ${key}`, title]), ["?", "This help"], ["Esc", "Close, or leave a field"],
+    ["/", "Search"],
+    ["j", "Next row"],
+    ["k", "Previous row"],
+    ["Enter", "Open the row"],
+    ...VIEWS.map(({ key, title }) => [`g ${key}`, title]),
+    ["?", "This help"],
+    ["Esc", "Close, or leave a field"],
   ];
-  const toggle = h("input", { type: "checkbox", id: "keys-on", checked: keysAreOn(), onchange: () => {
-    if (toggle.checked) localStorage.removeItem("rekindle-keys");
-    else localStorage.setItem("rekindle-keys", "off");
-  } });
-  show({ title: "Keyboard shortcuts", content: [
-    h("dl", { class: "keys" }, keys.map(([key, text]) => h("div", {},
-      h("dt", {}, key.split(" ").map((part) => [h("kbd", {}, part), " "])), h("dd", {}, text)))),
-    h("label", { class: "check", for: "keys-on" }, toggle, "Shortcuts of one key are on")] });
+  const toggle = h("input", {
+    type: "checkbox",
+    id: "keys-on",
+    checked: keysAreOn(),
+    onchange: () => {
+      if (toggle.checked) localStorage.removeItem("rekindle-keys");
+      else localStorage.setItem("rekindle-keys", "off");
+    },
+  });
+  show({
+    title: "Keyboard shortcuts",
+    content: [
+      h(
+        "dl",
+        { class: "keys" },
+        keys.map(([key, text]) =>
+          h(
+            "div",
+            {},
+            h(
+              "dt",
+              {},
+              key.split(" ").map((part) => [h("kbd", {}, part), " "]),
+            ),
+            h("dd", {}, text),
+          ),
+        ),
+      ),
+      h("label", { class: "check", for: "keys-on" }, toggle, "Shortcuts of one key are on"),
+    ],
+  });
 }
 
 function startTheme() {

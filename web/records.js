@@ -38,7 +38,9 @@ const TYPES = {
 };
 
 /** Types that can be chosen in a filter, as pairs of value and text. */
-export const TYPE_CHOICES = Object.entries(TYPES).filter(([, [, , many]]) => many).map(([type, [, , many]]) => [type, many]);
+export const TYPE_CHOICES = Object.entries(TYPES)
+  .filter(([, [, , many]]) => many)
+  .map(([type, [, , many]]) => [type, many]);
 
 export const AGENTS = ["claude-code", "codex", "gemini-cli", "cursor", "opencode"];
 
@@ -53,8 +55,12 @@ export const isFailed = (record) => record.obs_type === "command_error" || recor
 /** The badge of a failure: a sign and a word, so that it does not depend on colour. */
 export function failedBadge(record) {
   const code = record.metadata?.exit_code;
-  return h("span", { class: "badge badge-failed" }, icon("failed"),
-    Number.isInteger(code) ? `failed, exit ${code}` : "failed");
+  return h(
+    "span",
+    { class: "badge badge-failed" },
+    icon("failed"),
+    Number.isInteger(code) ? `failed, exit ${code}` : "failed",
+  );
 }
 
 /** The subject of a record in one line: the path for files, else the text. */
@@ -70,35 +76,58 @@ export function subject(record) {
 
 /** Values of metadata that a person wants to read; nested ones are shown as JSON. */
 const HIDDEN_FACTS = new Set([
-  "failed", "error", "count", "hash", "command", "first_at", "run", "program", "subcommand", "actions",
+  "failed",
+  "error",
+  "count",
+  "hash",
+  "command",
+  "first_at",
+  "run",
+  "program",
+  "subcommand",
+  "actions",
 ]);
 
 /** The result of a test or build run with its counts, as `failed, 3 passed, 1 failed`. */
 function result(run) {
-  const counts = ["passed", "failed"].filter((name) => Number.isInteger(run[name])).map((name) => `${run[name]} ${name}`);
+  const counts = ["passed", "failed"]
+    .filter((name) => Number.isInteger(run[name]))
+    .map((name) => `${run[name]} ${name}`);
   return [run.result, ...counts].join(", ");
 }
 
 function facts(record) {
   const rows = [
     ["When", exact(record.timestamp)],
-    record.file_path && ["File", link({ view: "file", path: record.file_path, session: record.session_id },
-      record.file_path, { class: "mono" })],
+    record.file_path && [
+      "File",
+      link({ view: "file", path: record.file_path, session: record.session_id }, record.file_path, { class: "mono" }),
+    ],
     record.tool_name && ["Tool", record.tool_name],
     ["Project", record.project],
     record.session_id && ["Session", link({ session: record.session_id }, record.session_id, { class: "mono" })],
     ["Agent", record.agent_id ? `${record.agent}, subagent ${record.agent_id}` : record.agent],
-    record.prompt_id && record.prompt_id !== record.id &&
-      ["Prompt", link({ view: "record", path: `obs://${record.prompt_id}` }, `obs://${record.prompt_id}`)],
+    record.prompt_id &&
+      record.prompt_id !== record.id && [
+        "Prompt",
+        link({ view: "record", path: `obs://${record.prompt_id}` }, `obs://${record.prompt_id}`),
+      ],
     record.metadata?.run?.result && ["Result", result(record.metadata.run)],
     record.metadata?.count > 1 && ["Happened", `${number(record.metadata.count)} times`],
   ].filter(Boolean);
   for (const [name, value] of Object.entries(record.metadata ?? {})) {
     if (HIDDEN_FACTS.has(name) || value === null || value === "") continue;
     const title = name.replaceAll("_", " ");
-    rows.push([title[0].toUpperCase() + title.slice(1), typeof value === "object" ? JSON.stringify(value) : String(value)]);
+    rows.push([
+      title[0].toUpperCase() + title.slice(1),
+      typeof value === "object" ? JSON.stringify(value) : String(value),
+    ]);
   }
-  return h("dl", { class: "facts" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
 }
 
 /** Pins or unpins a record, with Undo. */
@@ -111,8 +140,9 @@ export async function togglePin(record, changed) {
   const before = record.is_pinned;
   try {
     await set(!before);
-    toast(before ? "Unpinned: the record can expire." : "Pinned: the record does not expire.",
-      { undo: () => set(before) });
+    toast(before ? "Unpinned: the record can expire." : "Pinned: the record does not expire.", {
+      undo: () => set(before),
+    });
   } catch (error) {
     toast(error.message);
   }
@@ -125,21 +155,39 @@ export async function togglePin(record, changed) {
  */
 export function wholeRecord(record, { onChange = () => {}, isAlone = false, isInSession = false } = {}) {
   const root = h("article", { class: "record" });
-  const render = () => replace(root,
-    record.damaged && h("p", { class: "error" }, "A part of this record is damaged in the database."),
-    record.note && h("p", { class: "badge badge-accent" }, linked(record.note.replace(/#(\d+)/g, "obs://$1"))),
-    h("pre", { class: "record-text" }, linked(record.content || "(no text)")),
-    record.metadata?.error && [h("h3", {}, "Error"), h("pre", { class: "record-error" }, record.metadata.error)],
-    facts(record),
-    h("div", { class: "toolbar" },
-      h("button", { type: "button", class: "button button-small", onclick: () => togglePin(record, (changed) => {
-        render();
-        onChange(changed);
-      }) }, icon("pin"), record.is_pinned ? "Unpin" : "Pin"),
-      !isAlone && link({ view: "record", path: `obs://${record.id}` }, "Open alone",
-        { class: "button button-small" }),
-      record.session_id && !isInSession && link({ session: record.session_id }, "Open the session", { class: "button button-small" }),
-      h("span", { class: "muted mono small" }, `obs://${record.id}`)));
+  const render = () =>
+    replace(
+      root,
+      record.damaged && h("p", { class: "error" }, "A part of this record is damaged in the database."),
+      record.note && h("p", { class: "badge badge-accent" }, linked(record.note.replace(/#(\d+)/g, "obs://$1"))),
+      h("pre", { class: "record-text" }, linked(record.content || "(no text)")),
+      record.metadata?.error && [h("h3", {}, "Error"), h("pre", { class: "record-error" }, record.metadata.error)],
+      facts(record),
+      h(
+        "div",
+        { class: "toolbar" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "button button-small",
+            onclick: () =>
+              togglePin(record, (changed) => {
+                render();
+                onChange(changed);
+              }),
+          },
+          icon("pin"),
+          record.is_pinned ? "Unpin" : "Pin",
+        ),
+        !isAlone &&
+          link({ view: "record", path: `obs://${record.id}` }, "Open alone", { class: "button button-small" }),
+        record.session_id &&
+          !isInSession &&
+          link({ session: record.session_id }, "Open the session", { class: "button button-small" }),
+        h("span", { class: "muted mono small" }, `obs://${record.id}`),
+      ),
+    );
   render();
   return root;
 }
@@ -152,8 +200,9 @@ export async function readRecords(ids, signal) {
 /** The state of a session as a badge with a sign and a word. */
 export function stateBadge(state) {
   const [kind, text] = {
-    active: ["badge badge-good", "busy"], idle: ["badge badge-info", "idle"], ended: ["badge", "ended"],
+    active: ["badge badge-good", "busy"],
+    idle: ["badge badge-info", "idle"],
+    ended: ["badge", "ended"],
   }[state] ?? ["badge", state];
   return h("span", { class: kind }, h("span", { class: `state-${state}`, "aria-hidden": "true" }), text);
 }
-

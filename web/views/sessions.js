@@ -14,7 +14,11 @@ const TYPING_MS = 200;
 const CHANGED_MS = 400;
 
 const STATES = [
-  ["", "All"], ["unobserved", "Not seen"], ["active", "Busy"], ["idle", "Idle"], ["ended", "Ended"],
+  ["", "All"],
+  ["unobserved", "Not seen"],
+  ["active", "Busy"],
+  ["idle", "Idle"],
+  ["ended", "Ended"],
 ];
 
 /** Rows of sessions below headings. */
@@ -51,11 +55,18 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   let typing = 0;
   let changing = 0;
 
-  const search = h("input", { type: "search", class: "field grow", id: "sessions-query", placeholder: "Name, intent or directory",
-    "aria-label": "Search by name, intent or directory", value: params.get("q") ?? "", oninput: () => {
+  const search = h("input", {
+    type: "search",
+    class: "field grow",
+    id: "sessions-query",
+    placeholder: "Name, intent or directory",
+    "aria-label": "Search by name, intent or directory",
+    value: params.get("q") ?? "",
+    oninput: () => {
       clearTimeout(typing);
       typing = setTimeout(() => change("q", search.value.trim(), true), TYPING_MS);
-    } });
+    },
+  });
   const tabs = h("div", { class: "tabs", role: "group", "aria-label": "State" });
   const tools = h("div", { class: "toolbar" });
   const listRoot = h("div", { class: "s-list" });
@@ -82,14 +93,41 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   function showTools() {
     const state = params.get("state") ?? "";
     const focused = document.activeElement?.id;
-    replace(tabs, STATES.map(([value, text]) => h("button", { type: "button", id: `sessions-${value || "all"}`,
-      "aria-current": value === state ? "true" : null, onclick: () => change("state", value) }, text)));
-    replace(tools,
-      h("label", { class: "check", for: "sessions-group" }, h("input", { type: "checkbox", id: "sessions-group",
-        checked: params.get("group") === "project",
-        onchange: (event) => change("group", event.target.checked ? "project" : "") }), "By project"),
-      unseen.length > 0 && h("button", { type: "button", class: "button", id: "sessions-seen",
-        onclick: () => observe("*") }, "Mark all as seen"));
+    replace(
+      tabs,
+      STATES.map(([value, text]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            id: `sessions-${value || "all"}`,
+            "aria-current": value === state ? "true" : null,
+            onclick: () => change("state", value),
+          },
+          text,
+        ),
+      ),
+    );
+    replace(
+      tools,
+      h(
+        "label",
+        { class: "check", for: "sessions-group" },
+        h("input", {
+          type: "checkbox",
+          id: "sessions-group",
+          checked: params.get("group") === "project",
+          onchange: (event) => change("group", event.target.checked ? "project" : ""),
+        }),
+        "By project",
+      ),
+      unseen.length > 0 &&
+        h(
+          "button",
+          { type: "button", class: "button", id: "sessions-seen", onclick: () => observe("*") },
+          "Mark all as seen",
+        ),
+    );
     if (focused?.startsWith("sessions-")) document.getElementById(focused)?.focus();
     if (document.activeElement !== search) search.value = params.get("q") ?? "";
   }
@@ -100,15 +138,47 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     }
     const { session } = row;
     const title = oneLine(session.name || session.intent || "No prompt yet", 200);
-    return h("div", { class: `s-item${session.unobserved ? " is-unseen" : ""}` },
-      h("a", { class: "s-main", "data-row": "", href: address({ session: session.session_id }) },
-        h("span", { class: "s-title cut" }, session.unobserved && h("span", { class: "s-dot", "aria-hidden": "true" }), title),
-        h("span", { class: "s-about cut" }, h("span", { class: "s-project" }, session.project || "no project"), " · ", session.agent,
-          ` · ${plural(session.actions, "action")}`, session.name && session.intent && ` · ${oneLine(session.intent, 120)}`)),
-      h("div", { class: "s-end" },
-        session.unobserved && h("button", { type: "button", class: "button button-small", "aria-label": `Mark as seen: ${title}`,
-          onclick: () => observe(session.session_id) }, icon("answer"), "Seen"),
-        stateBadge(session.state), time(session.last_at)));
+    return h(
+      "div",
+      { class: `s-item${session.unobserved ? " is-unseen" : ""}` },
+      h(
+        "a",
+        { class: "s-main", "data-row": "", href: address({ session: session.session_id }) },
+        h(
+          "span",
+          { class: "s-title cut" },
+          session.unobserved && h("span", { class: "s-dot", "aria-hidden": "true" }),
+          title,
+        ),
+        h(
+          "span",
+          { class: "s-about cut" },
+          h("span", { class: "s-project" }, session.project || "no project"),
+          " · ",
+          session.agent,
+          ` · ${plural(session.actions, "action")}`,
+          session.name && session.intent && ` · ${oneLine(session.intent, 120)}`,
+        ),
+      ),
+      h(
+        "div",
+        { class: "s-end" },
+        session.unobserved &&
+          h(
+            "button",
+            {
+              type: "button",
+              class: "button button-small",
+              "aria-label": `Mark as seen: ${title}`,
+              onclick: () => observe(session.session_id),
+            },
+            icon("answer"),
+            "Seen",
+          ),
+        stateBadge(session.state),
+        time(session.last_at),
+      ),
+    );
   }
 
   async function observe(id) {
@@ -144,15 +214,33 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       return;
     }
     const isFiltered = ["q", "state"].some((name) => params.get(name)) || filters.project || filters.from || filters.to;
-    replace(end, h("div", { class: "empty" },
-      h("h2", {}, isFiltered ? "No session matches" : "No session is recorded yet"),
-      h("p", {}, isFiltered ? "Search matches characters in this order, in any case. Try fewer of them, or another state."
-        : ["Run ", h("code", {}, "rekindle install"), ", then start an agent in a project."]),
-      isFiltered && h("div", { class: "toolbar" }, link({ view: "sessions", project: "", from: "", to: "" },
-        "Show all sessions", { class: "button", onclick: (event) => {
-          event.preventDefault();
-          navigate({ view: "sessions", project: "", from: "", to: "" });
-        } }))));
+    replace(
+      end,
+      h(
+        "div",
+        { class: "empty" },
+        h("h2", {}, isFiltered ? "No session matches" : "No session is recorded yet"),
+        h(
+          "p",
+          {},
+          isFiltered
+            ? "Search matches characters in this order, in any case. Try fewer of them, or another state."
+            : ["Run ", h("code", {}, "rekindle install"), ", then start an agent in a project."],
+        ),
+        isFiltered &&
+          h(
+            "div",
+            { class: "toolbar" },
+            link({ view: "sessions", project: "", from: "", to: "" }, "Show all sessions", {
+              class: "button",
+              onclick: (event) => {
+                event.preventDefault();
+                navigate({ view: "sessions", project: "", from: "", to: "" });
+              },
+            }),
+          ),
+      ),
+    );
   }
 
   /** Reads the first page; rows of later pages stay as they are. */
@@ -233,4 +321,3 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     close,
   };
 }
-

@@ -7,7 +7,15 @@ import { clockTime, dayKey, dayName, exact, number, plural, time } from "/format
 import { virtualList } from "/list.js";
 import { onNotification, subscribe } from "/live.js";
 import {
-  AGENTS, failedBadge, isFailed, readRecords, subject, TYPE_CHOICES, typeIcon, typeLabel, wholeRecord,
+  AGENTS,
+  failedBadge,
+  isFailed,
+  readRecords,
+  subject,
+  TYPE_CHOICES,
+  typeIcon,
+  typeLabel,
+  wholeRecord,
 } from "/records.js";
 
 const PAGE = 100;
@@ -29,16 +37,30 @@ const READING_PX = 40;
 function slim(record) {
   const { main, more } = subject(record);
   return {
-    id: record.id, at: record.timestamp, type: record.obs_type, session: record.session_id, project: record.project,
-    agent: record.agent, failed: isFailed(record), path: record.file_path, main, more,
-    count: record.metadata?.count ?? 1, pinned: record.is_pinned, code: record.metadata?.exit_code,
+    id: record.id,
+    at: record.timestamp,
+    type: record.obs_type,
+    session: record.session_id,
+    project: record.project,
+    agent: record.agent,
+    failed: isFailed(record),
+    path: record.file_path,
+    main,
+    more,
+    count: record.metadata?.count ?? 1,
+    pinned: record.is_pinned,
+    code: record.metadata?.exit_code,
     run: record.metadata?.run?.result,
   };
 }
 
 /** Whether two neighbours are the same action, so that they share a row. */
-const isRepeat = (one, other) => one.session === other.session && one.type === other.type &&
-  one.failed === other.failed && one.path === other.path && (one.path ? true : one.main === other.main);
+const isRepeat = (one, other) =>
+  one.session === other.session &&
+  one.type === other.type &&
+  one.failed === other.failed &&
+  one.path === other.path &&
+  (one.path ? true : one.main === other.main);
 
 /** Rows of the list: days and groups of equal records, newest first. */
 class Feed {
@@ -121,15 +143,28 @@ class Feed {
 
 /** How to connect an agent, for a store without records. */
 function connecting() {
-  return h("div", { class: "empty" },
+  return h(
+    "div",
+    { class: "empty" },
     h("h2", {}, "Nothing is recorded yet"),
     h("p", {}, "Connect an agent; each prompt, edit and command then appears here as it happens."),
     h("pre", {}, h("code", {}, "rekindle install")),
     h("p", {}, "This adds hooks to the agents on this computer. An agent that speaks MCP starts this command itself:"),
     h("pre", {}, h("code", {}, "rekindle serve")),
-    h("p", {}, "Over HTTP it connects to ", h("code", {}, `${location.origin}/mcp`), " with the header ",
-      h("code", {}, "Authorization: Bearer TOKEN"), ". TOKEN is the content of the file ", h("code", {}, "token"),
-      " in the data directory; ", h("code", {}, "rekindle up"), " prints its path."));
+    h(
+      "p",
+      {},
+      "Over HTTP it connects to ",
+      h("code", {}, `${location.origin}/mcp`),
+      " with the header ",
+      h("code", {}, "Authorization: Bearer TOKEN"),
+      ". TOKEN is the content of the file ",
+      h("code", {}, "token"),
+      " in the data directory; ",
+      h("code", {}, "rekindle up"),
+      " prints its path.",
+    ),
+  );
 }
 
 export async function open(root, { params: firstParams, filters: firstFilters, signal, navigate }) {
@@ -160,8 +195,10 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     ...(params.get("agent") ? { agent: params.get("agent") } : {}),
   });
 
-  const isFiltered = () => Boolean(filters.project || filters.from || filters.to ||
-    ["type", "failed", "agent"].some((name) => params.get(name)));
+  const isFiltered = () =>
+    Boolean(
+      filters.project || filters.from || filters.to || ["type", "failed", "agent"].some((name) => params.get(name)),
+    );
 
   const list = virtualList(listRoot, {
     rowHeight: () => (matchMedia("(max-width: 52rem)").matches ? 60 : 40),
@@ -179,25 +216,57 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     const isOpen = expanded.has(row.key);
     const count = row.records.reduce((sum, { count }) => sum + count, 0);
     const kind = record.type === "user_prompt" ? "prompt" : record.type === "answer" ? "answer" : "action";
-    const item = h("div", { class: `tl-item tl-${kind}${record.failed ? " tl-failed" : ""}${isOpen ? " is-open" : ""}` },
-      h("div", { class: "tl-row" },
-        h("button", { type: "button", class: "tl-main", "data-row": "", "aria-expanded": String(isOpen),
-          onclick: () => toggle(row) },
+    const item = h(
+      "div",
+      { class: `tl-item tl-${kind}${record.failed ? " tl-failed" : ""}${isOpen ? " is-open" : ""}` },
+      h(
+        "div",
+        { class: "tl-row" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "tl-main",
+            "data-row": "",
+            "aria-expanded": String(isOpen),
+            onclick: () => toggle(row),
+          },
           time(record.at, clockTime),
           h("span", { class: "tl-icon" }, typeIcon(record.type)),
-          h("span", { class: "tl-text cut" }, h("span", { class: "tl-label" }, typeLabel(record.type)), " ",
-            h("span", { class: record.path || record.type.startsWith("command") ? "tl-subject mono" : "tl-subject" },
-              record.main), record.more && h("span", { class: "tl-more mono" }, " ", record.more)),
-          h("span", { class: "tl-badges" },
+          h(
+            "span",
+            { class: "tl-text cut" },
+            h("span", { class: "tl-label" }, typeLabel(record.type)),
+            " ",
+            h(
+              "span",
+              { class: record.path || record.type.startsWith("command") ? "tl-subject mono" : "tl-subject" },
+              record.main,
+            ),
+            record.more && h("span", { class: "tl-more mono" }, " ", record.more),
+          ),
+          h(
+            "span",
+            { class: "tl-badges" },
             record.failed && failedBadge({ metadata: { exit_code: record.code } }),
-            !record.failed && record.run === "passed" && h("span", { class: "badge badge-good" }, icon("answer"), "passed"),
+            !record.failed &&
+              record.run === "passed" &&
+              h("span", { class: "badge badge-good" }, icon("answer"), "passed"),
             record.pinned && h("span", { class: "badge badge-accent" }, icon("pin"), "pinned"),
-            count > 1 && h("span", { class: "badge tl-count", title: `${number(count)} times in a row` }, `×${number(count)}`))),
+            count > 1 &&
+              h("span", { class: "badge tl-count", title: `${number(count)} times in a row` }, `×${number(count)}`),
+          ),
+        ),
         record.session
-          ? link({ session: record.session }, [h("span", { class: "cut" }, record.project),
-            h("span", { class: "tl-agent" }, record.agent)], { class: "tl-session", title: `Session ${record.session}` })
-          : h("span", { class: "tl-session" }, record.project)),
-      isOpen && expanded.get(row.key));
+          ? link(
+              { session: record.session },
+              [h("span", { class: "cut" }, record.project), h("span", { class: "tl-agent" }, record.agent)],
+              { class: "tl-session", title: `Session ${record.session}` },
+            )
+          : h("span", { class: "tl-session" }, record.project),
+      ),
+      isOpen && expanded.get(row.key),
+    );
     return item;
   }
 
@@ -211,21 +280,28 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     expanded.set(row.key, place);
     list.expand(row.key, true);
     try {
-      const records = await readRecords(row.records.map(({ id }) => id), signal);
+      const records = await readRecords(
+        row.records.map(({ id }) => id),
+        signal,
+      );
       const changed = (record) => {
         const shown = row.records.find(({ id }) => id === record.id);
         if (shown) shown.pinned = record.is_pinned;
         list.update(row.key);
       };
-      replace(place, records.map((record) => wholeRecord(record, { onChange: changed })),
+      replace(
+        place,
+        records.map((record) => wholeRecord(record, { onChange: changed })),
         records.length === 0 && h("p", { class: "muted" }, "This record was deleted."),
-        row.records.length > 50 && h("p", { class: "muted" }, `${number(row.records.length - 50)} more like these.`));
+        row.records.length > 50 && h("p", { class: "muted" }, `${number(row.records.length - 50)} more like these.`),
+      );
     } catch (error) {
       if (!isAborted(error)) replace(place, problem(error));
     }
   }
 
-  const isReading = () => scrollY > READING_PX || expanded.size > 0 || listRoot.querySelector(":focus-visible") !== null;
+  const isReading = () =>
+    scrollY > READING_PX || expanded.size > 0 || listRoot.querySelector(":focus-visible") !== null;
 
   function showStatus() {
     pill.hidden = waiting === 0;
@@ -235,15 +311,37 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
 
   function showEnd() {
     if (feed.rows.length > 0) {
-      replace(end, isDone ? h("p", { class: "muted small" }, filters.from ? `No earlier records since ${exact(filters.from)}.` :
-        "This is the first record.") : h("p", { class: "muted small" }, "Loading more…"));
+      replace(
+        end,
+        isDone
+          ? h(
+              "p",
+              { class: "muted small" },
+              filters.from ? `No earlier records since ${exact(filters.from)}.` : "This is the first record.",
+            )
+          : h("p", { class: "muted small" }, "Loading more…"),
+      );
     } else if (isLoading) {
       replace(end);
     } else if (isFiltered()) {
-      replace(end, h("div", { class: "empty" }, h("h2", {}, "No record matches these filters"),
-        h("p", {}, "Choose a longer time or another project."),
-        h("div", { class: "toolbar" }, h("button", { type: "button", class: "button", onclick: () => navigate(
-          { project: "", from: "", to: "" }) }, "Show everything"))));
+      replace(
+        end,
+        h(
+          "div",
+          { class: "empty" },
+          h("h2", {}, "No record matches these filters"),
+          h("p", {}, "Choose a longer time or another project."),
+          h(
+            "div",
+            { class: "toolbar" },
+            h(
+              "button",
+              { type: "button", class: "button", onclick: () => navigate({ project: "", from: "", to: "" }) },
+              "Show everything",
+            ),
+          ),
+        ),
+      );
     } else {
       replace(end, connecting());
     }
@@ -333,10 +431,13 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
 
   function countSoon() {
     status.dataset.arrived = String(arrived);
-    counting ||= setTimeout(() => {
-      counting = 0;
-      showStatus();
-    }, arrived > 200 ? COUNT_MS : 0);
+    counting ||= setTimeout(
+      () => {
+        counting = 0;
+        showStatus();
+      },
+      arrived > 200 ? COUNT_MS : 0,
+    );
   }
 
   function receive({ records, count, last_id: lastId }) {
@@ -363,8 +464,9 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   function follow() {
     unsubscribe();
     const filter = query();
-    unsubscribe = filters.to ? () => {} : subscribe("activity/subscribe",
-      () => ({ ...filter, after_id: feed.lastId }), receive);
+    unsubscribe = filters.to
+      ? () => {}
+      : subscribe("activity/subscribe", () => ({ ...filter, after_id: feed.lastId }), receive);
   }
 
   function showToolbar() {
@@ -374,18 +476,40 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       if (value) next.set(name, value);
       navigate(next);
     };
-    const select = (name, label, choices) => h("label", { class: "filter" }, h("span", { class: "sr" }, label),
-      h("select", { class: "field", id: `tl-${name}`, value: params.get(name) ?? "",
-        onchange: (event) => change(name, event.target.value) },
-        choices.map(([value, text]) => h("option", { value }, text))));
+    const select = (name, label, choices) =>
+      h(
+        "label",
+        { class: "filter" },
+        h("span", { class: "sr" }, label),
+        h(
+          "select",
+          {
+            class: "field",
+            id: `tl-${name}`,
+            value: params.get(name) ?? "",
+            onchange: (event) => change(name, event.target.value),
+          },
+          choices.map(([value, text]) => h("option", { value }, text)),
+        ),
+      );
     const focused = document.activeElement?.id;
-    replace(toolbar,
+    replace(
+      toolbar,
       select("type", "Type", [["", "Everything"], ...TYPE_CHOICES]),
       select("agent", "Agent", [["", "All agents"], ...AGENTS.map((agent) => [agent, agent])]),
-      h("label", { class: "check", for: "tl-failed" }, h("input", { type: "checkbox", id: "tl-failed",
-        checked: Boolean(params.get("failed")), onchange: (event) => change("failed", event.target.checked ? "1" : "") }),
-      "Failures only"),
-      status);
+      h(
+        "label",
+        { class: "check", for: "tl-failed" },
+        h("input", {
+          type: "checkbox",
+          id: "tl-failed",
+          checked: Boolean(params.get("failed")),
+          onchange: (event) => change("failed", event.target.checked ? "1" : ""),
+        }),
+        "Failures only",
+      ),
+      status,
+    );
     if (focused?.startsWith("tl-")) document.getElementById(focused)?.focus();
   }
 

@@ -10,13 +10,28 @@ export async function open(root, { params, setTitle }) {
   const session = params.get("session");
   const rest = [...params].filter(([key]) => !OWN.includes(key));
   setTitle(oneLine(name, 60) || "Not found");
-  replace(root, h("div", { class: "empty" },
-    h("h2", {}, "This page has no such view"),
-    h("p", {}, "No view is called ", h("code", {}, oneLine(name, 120)), "."),
-    rest.length > 0 && [h("p", {}, "The address has these parameters:"), h("dl", { class: "facts" },
-      rest.map(([key, value]) => [h("dt", {}, oneLine(key, 80)), h("dd", {}, oneLine(value, 500))]))],
-    h("div", { class: "toolbar" },
-      session && link({ session }, "To the session", { class: "button" }),
-      link({}, "To the timeline", { class: "button" }))));
+  replace(
+    root,
+    h(
+      "div",
+      { class: "empty" },
+      h("h2", {}, "This page has no such view"),
+      h("p", {}, "No view is called ", h("code", {}, oneLine(name, 120)), "."),
+      rest.length > 0 && [
+        h("p", {}, "The address has these parameters:"),
+        h(
+          "dl",
+          { class: "facts" },
+          rest.map(([key, value]) => [h("dt", {}, oneLine(key, 80)), h("dd", {}, oneLine(value, 500))]),
+        ),
+      ],
+      h(
+        "div",
+        { class: "toolbar" },
+        session && link({ session }, "To the session", { class: "button" }),
+        link({}, "To the timeline", { class: "button" }),
+      ),
+    ),
+  );
   return {};
 }

@@ -22,8 +22,16 @@ after(async () => {
 const open = (session) => `/?session=${encodeURIComponent(session)}`;
 const set = (session, setName, items) => home.call("set_relevant_context", { session_id: session, setName, items });
 const shown = "#contextFooter.has-context";
-const parts = (page) => page.evaluate(() => [...document.querySelector(".context-links").childNodes].map((node) =>
-  [node.tagName, node.className, node.textContent, node.getAttribute("href"), node.title]));
+const parts = (page) =>
+  page.evaluate(() =>
+    [...document.querySelector(".context-links").childNodes].map((node) => [
+      node.tagName,
+      node.className,
+      node.textContent,
+      node.getAttribute("href"),
+      node.title,
+    ]),
+  );
 
 test("the footer is hidden without a session and without context", async () => {
   const page = await openPage(home);
@@ -44,18 +52,49 @@ test("files are base names with encoded links, then a count, then the applet", a
   const session = "footer-links";
   const cwd = home.project("links");
   await home.hook("SessionStart", { session_id: session, cwd, source: "startup" });
-  const files = ["a b&c.md", "x#y?.rs", "%41.txt", "é漢.js", "last.rs", "six.rs", "seven.rs"].map((name) => path.join(cwd, name));
+  const files = ["a b&c.md", "x#y?.rs", "%41.txt", "é漢.js", "last.rs", "six.rs", "seven.rs"].map((name) =>
+    path.join(cwd, name),
+  );
   await set(session, "files", files);
-  await set(session, "applet", ["git-diff", "path=/a b/c&d", "x=1=2", "session=evil", "view=evil", "link=evil", "flag"]);
+  await set(session, "applet", [
+    "git-diff",
+    "path=/a b/c&d",
+    "x=1=2",
+    "session=evil",
+    "view=evil",
+    "link=evil",
+    "flag",
+  ]);
   await set(session, "ports", ["8080"]);
   const page = await openPage(home, { path: open(session) });
   await page.waitForSelector(shown);
   const query = (params) => `/?${params.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
-  const link = (file) => ["A", "", path.basename(file), query([["session", session], ["view", "file"], ["path", file]]), file];
+  const link = (file) => [
+    "A",
+    "",
+    path.basename(file),
+    query([
+      ["session", session],
+      ["view", "file"],
+      ["path", file],
+    ]),
+    file,
+  ];
   const dot = ["SPAN", "context-sep", "·", null, ""];
   const expected = files.slice(0, 5).flatMap((file) => [link(file), dot]);
-  expected.push(["SPAN", "context-more", "+2 more", null, ""], dot, ["A", "context-applet", "[git-diff]",
-    query([["session", session], ["view", "git-diff"], ["path", "/a b/c&d"], ["x", "1=2"], ["flag", ""]]), ""]);
+  expected.push(["SPAN", "context-more", "+2 more", null, ""], dot, [
+    "A",
+    "context-applet",
+    "[git-diff]",
+    query([
+      ["session", session],
+      ["view", "git-diff"],
+      ["path", "/a b/c&d"],
+      ["x", "1=2"],
+      ["flag", ""],
+    ]),
+    "",
+  ]);
   assert.deepEqual(await parts(page), expected);
   assert.equal(await page.locator(".context-links >> text=8080").count(), 0);
   await screenshot(page, "footer-1280-light");
@@ -105,13 +144,14 @@ test("another session clears the footer at once, whatever reply is in flight", a
     if (body.method === "get_session") held.push(route);
     else await route.continue();
   });
-  const go = (session) => page.evaluate((id) => {
-    const link = document.createElement("a");
-    link.href = `/?session=${id}`;
-    document.querySelector("#main").append(link);
-    link.click();
-    return document.querySelector("#contextFooter").classList.contains("has-context");
-  }, session);
+  const go = (session) =>
+    page.evaluate((id) => {
+      const link = document.createElement("a");
+      link.href = `/?session=${id}`;
+      document.querySelector("#main").append(link);
+      link.click();
+      return document.querySelector("#contextFooter").classList.contains("has-context");
+    }, session);
   assert.equal(await go(two.session), false, "cleared in the same task");
   await until("a reply is held", () => held.length > 0);
   assert.equal(await go(one.session), false);
@@ -130,8 +170,10 @@ test("a view inside a session is captured as its applet, and only that one is cl
   const file = path.join(cwd, "src/header.css");
   const applet = async () => (await home.call("get_session", { session_id: session })).meta.context.applet;
   const page = await openPage(home, { path: `/?session=${session}&view=file&path=${encodeURIComponent(file)}` });
-  await until("the applet is stored", async () =>
-    JSON.stringify(await applet()) === JSON.stringify(["file", `path=${file}`]));
+  await until(
+    "the applet is stored",
+    async () => JSON.stringify(await applet()) === JSON.stringify(["file", `path=${file}`]),
+  );
   await page.waitForSelector(`${shown} >> text=[file]`);
   await page.click("#main >> text=To the session");
   await page.waitForSelector(".turn");
@@ -163,9 +205,13 @@ test("hostile names stay text on one line, and links stay inside the page", asyn
   const cwd = home.project("hostile");
   await home.hook("SessionStart", { session_id: session, cwd, source: "startup" });
   const names = HOSTILE.filter((text) => !/[/]/.test(text)).slice(0, 5);
-  await home.call("update_session", { session_id: session, context: {
-    files: [...names.map((name) => path.join(cwd, name)), path.join(cwd, "y".repeat(900))],
-    applet: [`"><img src=x onerror=alert(1)>`, `javascript:alert(1)=${HOSTILE[0]}`] } });
+  await home.call("update_session", {
+    session_id: session,
+    context: {
+      files: [...names.map((name) => path.join(cwd, name)), path.join(cwd, "y".repeat(900))],
+      applet: [`"><img src=x onerror=alert(1)>`, `javascript:alert(1)=${HOSTILE[0]}`],
+    },
+  });
   for (const width of [1280, 360]) {
     const page = await openPage(home, { path: open(session), width, height: 740 });
     await page.waitForSelector(shown);
@@ -173,14 +219,21 @@ test("hostile names stay text on one line, and links stay inside the page", asyn
     assert.ok(box.height < 48, `${box.height} px high`);
     assert.equal(await page.locator("#contextFooter img, #contextFooter script").count(), 0);
     const links = await page.evaluate(() => [...document.querySelectorAll("#contextFooter a")].map(({ href }) => href));
-    assert.ok(links.every((link) => link.startsWith(`http://127.0.0.1:${home.port}/?session=footer-hostile&view=`)), links.join("\n"));
+    assert.ok(
+      links.every((link) => link.startsWith(`http://127.0.0.1:${home.port}/?session=footer-hostile&view=`)),
+      links.join("\n"),
+    );
     await screenshot(page, `footer-hostile-${width}-light`);
     await page.finish();
   }
 });
 
 test("the footer fits below the content in both schemes", async () => {
-  for (const [width, scheme] of [[360, "dark"], [1280, "dark"], [360, "light"]]) {
+  for (const [width, scheme] of [
+    [360, "dark"],
+    [1280, "dark"],
+    [360, "light"],
+  ]) {
     const page = await openPage(home, { path: open(sessions[6].session), width, height: 740, scheme });
     await page.waitForSelector(shown);
     await page.waitForSelector(".turn");

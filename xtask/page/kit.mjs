@@ -30,8 +30,10 @@ export const axeSource = () => fs.readFileSync(modules.resolve("axe-core/axe.min
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 /** The policy that the server sends with the page. */
-export const POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+export const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+  "trusted-types 'none'";
 
 /** Waits until the function returns something truthy. */
 export async function until(what, probe, { ms = 10_000, every = 50 } = {}) {
@@ -94,9 +96,10 @@ export class Home {
 
   /** Starts the daemon, at the same port as before unless another one is given. */
   async start(port) {
-    this.port = port ?? this.port ?? await freePort();
+    this.port = port ?? this.port ?? (await freePort());
     this.child = spawn(binary, ["serve", "--http", "--strict-port", "--port", String(this.port)], {
-      env: this.env, stdio: ["ignore", "ignore", "pipe"],
+      env: this.env,
+      stdio: ["ignore", "ignore", "pipe"],
     });
     const { child } = this;
     running.add(child);
@@ -105,7 +108,9 @@ export class Home {
     child.unref();
     child.stderr.unref();
     this.said = "";
-    this.child.stderr.on("data", (data) => { this.said += data; });
+    this.child.stderr.on("data", (data) => {
+      this.said += data;
+    });
     await until("the daemon starts", async () => {
       if (this.child.exitCode !== null) assert.fail(this.said);
       return (await fetch(`http://127.0.0.1:${this.port}/health`)).ok;
@@ -160,8 +165,16 @@ export class Home {
     const results = [];
     for (let from = 0; from < events.length; from += 100) {
       const batch = events.slice(from, from + 100).map(({ event, payload, at, agent = "claude-code" }, index) => ({
-        jsonrpc: "2.0", id: index, method: "hook",
-        params: { event, payload: { hook_event_name: event, ...payload }, at, agent, id: randomBytes(16).toString("hex") },
+        jsonrpc: "2.0",
+        id: index,
+        method: "hook",
+        params: {
+          event,
+          payload: { hook_event_name: event, ...payload },
+          at,
+          agent,
+          id: randomBytes(16).toString("hex"),
+        },
       }));
       const answers = await this.post(batch);
       answers.sort((a, b) => a.id - b.id);
@@ -198,18 +211,31 @@ export function turn(session, cwd, at, { prompt, actions = [], answer, agent = "
     const [kind, ...rest] = action;
     const file = (name) => (name.startsWith("/") ? name : path.join(cwd, name));
     if (kind === "read") {
-      add("PostToolUse", { tool_name: "Read", tool_input: { file_path: file(rest[0]) }, tool_response: { type: "text" } });
+      add("PostToolUse", {
+        tool_name: "Read",
+        tool_input: { file_path: file(rest[0]) },
+        tool_response: { type: "text" },
+      });
     } else if (kind === "grep") {
       add("PostToolUse", { tool_name: "Grep", tool_input: { pattern: rest[0] }, tool_response: { numFiles: 2 } });
     } else if (kind === "edit") {
-      add("PostToolUse", { tool_name: "Edit", tool_response: { filePath: file(rest[0]) },
-        tool_input: { file_path: file(rest[0]), old_string: rest[2] ?? "x", new_string: rest[1] } });
+      add("PostToolUse", {
+        tool_name: "Edit",
+        tool_response: { filePath: file(rest[0]) },
+        tool_input: { file_path: file(rest[0]), old_string: rest[2] ?? "x", new_string: rest[1] },
+      });
     } else if (kind === "write") {
-      add("PostToolUse", { tool_name: "Write", tool_input: { file_path: file(rest[0]), content: rest[1] },
-        tool_response: { type: "create" } });
+      add("PostToolUse", {
+        tool_name: "Write",
+        tool_input: { file_path: file(rest[0]), content: rest[1] },
+        tool_response: { type: "create" },
+      });
     } else if (kind === "run") {
-      add("PostToolUse", { tool_name: "Bash", tool_input: { command: rest[0] },
-        tool_response: { stdout: rest[1] ?? "", stderr: "", interrupted: false } });
+      add("PostToolUse", {
+        tool_name: "Bash",
+        tool_input: { command: rest[0] },
+        tool_response: { stdout: rest[1] ?? "", stderr: "", interrupted: false },
+      });
     } else if (kind === "fail") {
       add("PostToolUseFailure", { tool_name: "Bash", tool_input: { command: rest[0] }, error: rest[1] });
     } else if (kind === "web") {
@@ -226,26 +252,76 @@ const DAY = 86_400_000;
 const HOUR = 3_600_000;
 
 const WORK = [
-  ["shop", 26, "Why is the checkout total off by one cent?", "src/cart.rs", "cargo test cart",
-    "Exit code 101\nassertion failed: left 1999, right 2000", "Every line was rounded; now only the sum is.",
-    "cart: round once, half up"],
-  ["infra", 19, "The nightly backup of the database fails, find out why", "deploy/backup.sh", "terraform plan",
-    "Exit code 1\nError: no valid credential sources found", "The disk was full. We keep seven dumps from now on.",
-    "backup: keep seven dumps"],
-  ["site", 12, "Write the page about refunds", "src/refunds.md", "npm run build",
-    "Exit code 2\nsrc/refunds.md: missing front matter", "The page is written and linked from the footer.",
-    "site: page about refunds"],
-  ["shop", 8, "Taxes for Switzerland are computed with the wrong rate", "src/tax.rs", "cargo test tax",
-    "Exit code 101\ntest tax::swiss_rate ... FAILED", "The rate was that of 2023. It is 8.1 % now.",
-    "tax: Swiss rate of 2024"],
-  ["site", 4, "Make the header readable on phones", "src/header.css", "npm test", "Exit code 1\n2 tests failed",
-    "The menu is a button below 40em now.", "header: menu button on phones"],
-  ["shop", 1, "Add coupons to the cart: a code reduces the sum by a percentage", "src/cart.rs", "cargo test coupon",
+  [
+    "shop",
+    26,
+    "Why is the checkout total off by one cent?",
+    "src/cart.rs",
+    "cargo test cart",
+    "Exit code 101\nassertion failed: left 1999, right 2000",
+    "Every line was rounded; now only the sum is.",
+    "cart: round once, half up",
+  ],
+  [
+    "infra",
+    19,
+    "The nightly backup of the database fails, find out why",
+    "deploy/backup.sh",
+    "terraform plan",
+    "Exit code 1\nError: no valid credential sources found",
+    "The disk was full. We keep seven dumps from now on.",
+    "backup: keep seven dumps",
+  ],
+  [
+    "site",
+    12,
+    "Write the page about refunds",
+    "src/refunds.md",
+    "npm run build",
+    "Exit code 2\nsrc/refunds.md: missing front matter",
+    "The page is written and linked from the footer.",
+    "site: page about refunds",
+  ],
+  [
+    "shop",
+    8,
+    "Taxes for Switzerland are computed with the wrong rate",
+    "src/tax.rs",
+    "cargo test tax",
+    "Exit code 101\ntest tax::swiss_rate ... FAILED",
+    "The rate was that of 2023. It is 8.1 % now.",
+    "tax: Swiss rate of 2024",
+  ],
+  [
+    "site",
+    4,
+    "Make the header readable on phones",
+    "src/header.css",
+    "npm test",
+    "Exit code 1\n2 tests failed",
+    "The menu is a button below 40em now.",
+    "header: menu button on phones",
+  ],
+  [
+    "shop",
+    1,
+    "Add coupons to the cart: a code reduces the sum by a percentage",
+    "src/cart.rs",
+    "cargo test coupon",
     "Exit code 101\ntest coupon::expired ... FAILED",
-    "Coupons work; expired ones are refused. Should a coupon be usable twice?", null],
-  ["shop", 0, "The importer drops the last row of every CSV file. Find out why and fix it, with a test.", "src/csv.rs",
-    "cargo test import", "Exit code 101\ntest import::keeps_last_row ... FAILED",
-    "Fixed. The parser emitted a row only at a line break; the end of the file counts as one now.", null],
+    "Coupons work; expired ones are refused. Should a coupon be usable twice?",
+    null,
+  ],
+  [
+    "shop",
+    0,
+    "The importer drops the last row of every CSV file. Find out why and fix it, with a test.",
+    "src/csv.rs",
+    "cargo test import",
+    "Exit code 101\ntest import::keeps_last_row ... FAILED",
+    "Fixed. The parser emitted a row only at a line break; the end of the file counts as one now.",
+    null,
+  ],
 ];
 
 /** Fills a home with a few weeks of work on three projects. Returns the sessions, oldest first. */
@@ -258,16 +334,38 @@ export async function seed(home, { now = Date.now() } = {}) {
     const agent = index === 4 ? "codex" : "claude-code";
     const at = now - days * DAY - 2 * HOUR;
     events.push({ event: "SessionStart", agent, at, payload: { session_id: session, cwd, source: "startup" } });
-    events.push(...turn(session, cwd, at + 60_000, { agent, prompt, answer, actions: [
-      ["grep", "fn total"], ["read", file], ["edit", file, "let total = round(sum);"], ["edit", file, "let total = 1;"],
-      ["edit", file, "let total = round_half_up(sum);"], ["fail", command, error],
-      ["edit", "src/money.rs", `pub fn round_half_up(amount: Decimal) -> Decimal { amount.round_dp(${index}) }`],
-      ["run", command, "test result: ok. 3 passed; 0 failed"],
-      ...(commit ? [["run", `git commit -am '${commit}'`, `[main 4be01d${index}] ${commit}\n 1 file changed`]] : []),
-    ] }));
-    events.push(...turn(session, cwd, at + 20 * 60_000, { agent, prompt: "Now write the changelog",
-      actions: [["read", "CHANGELOG.md"], ["write", "CHANGELOG.md", `- ${prompt}`], ["web", "https://keepachangelog.com"]],
-      answer: "The changelog has a line about it." }));
+    events.push(
+      ...turn(session, cwd, at + 60_000, {
+        agent,
+        prompt,
+        answer,
+        actions: [
+          ["grep", "fn total"],
+          ["read", file],
+          ["edit", file, "let total = round(sum);"],
+          ["edit", file, "let total = 1;"],
+          ["edit", file, "let total = round_half_up(sum);"],
+          ["fail", command, error],
+          ["edit", "src/money.rs", `pub fn round_half_up(amount: Decimal) -> Decimal { amount.round_dp(${index}) }`],
+          ["run", command, "test result: ok. 3 passed; 0 failed"],
+          ...(commit
+            ? [["run", `git commit -am '${commit}'`, `[main 4be01d${index}] ${commit}\n 1 file changed`]]
+            : []),
+        ],
+      }),
+    );
+    events.push(
+      ...turn(session, cwd, at + 20 * 60_000, {
+        agent,
+        prompt: "Now write the changelog",
+        actions: [
+          ["read", "CHANGELOG.md"],
+          ["write", "CHANGELOG.md", `- ${prompt}`],
+          ["web", "https://keepachangelog.com"],
+        ],
+        answer: "The changelog has a line about it.",
+      }),
+    );
     if (days > 0) {
       const payload = { session_id: session, cwd, reason: "exit" };
       events.push({ event: "SessionEnd", agent, at: at + 40 * 60_000, payload });
@@ -276,8 +374,11 @@ export async function seed(home, { now = Date.now() } = {}) {
   }
   await home.hooks(events);
   const last = sessions.at(-1);
-  await home.call("set_relevant_context", { session_id: last.session, setName: "files",
-    items: ["src/csv.rs", "src/import.rs", "docs/import.md"].map((name) => path.join(last.cwd, name)) });
+  await home.call("set_relevant_context", {
+    session_id: last.session,
+    setName: "files",
+    items: ["src/csv.rs", "src/import.rs", "docs/import.md"].map((name) => path.join(last.cwd, name)),
+  });
   await home.call("set_relevant_context", { session_id: last.session, setName: "ports", items: ["8080"] });
   return sessions;
 }
@@ -288,9 +389,14 @@ let browser = null;
 export async function openBrowser() {
   browser ??= await chromium.launch({
     executablePath: process.env.REKINDLE_CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--js-flags=--expose-gc", "--enable-precise-memory-info",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--js-flags=--expose-gc",
+      "--enable-precise-memory-info",
       // Files that a test serves in place of the daemon have no address; without this they could not open a WebSocket.
-      ...(webDir ? ["--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets"] : [])],
+      ...(webDir ? ["--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets"] : []),
+    ],
   });
   return browser;
 }
@@ -302,7 +408,8 @@ export async function closeBrowser() {
 
 /** Serves the files of the page from a directory instead of from the binary. */
 async function serveFrom(context, dir) {
-  const pattern = (url) => url.hostname === "127.0.0.1" && (url.pathname === "/" || /\.(js|css|svg)$/.test(url.pathname));
+  const pattern = (url) =>
+    url.hostname === "127.0.0.1" && (url.pathname === "/" || /\.(js|css|svg)$/.test(url.pathname));
   await context.route(pattern, async (route) => {
     const url = new URL(route.request().url());
     // A link has to reach the daemon, which answers with a cookie and another address.
@@ -319,20 +426,29 @@ async function serveFrom(context, dir) {
     }
     if (!(await alive(url))) return route.abort("connectionrefused");
     if (!fs.existsSync(file)) return route.fulfill({ status: 404, body: "not found" });
-    const headers = { "Content-Security-Policy": POLICY, "Content-Type": `${TYPES[path.extname(file)]}; charset=utf-8` };
+    const headers = {
+      "Content-Security-Policy": POLICY,
+      "Content-Type": `${TYPES[path.extname(file)]}; charset=utf-8`,
+    };
     return route.fulfill({ status: 200, headers, body: fs.readFileSync(file) });
   });
 }
 
-const alive = (url) => fetch(`${url.origin}/health`).then(() => true, () => false);
+const alive = (url) =>
+  fetch(`${url.origin}/health`).then(
+    () => true,
+    () => false,
+  );
 
 /**
  * A signed-in page. Every console error, exception, dialog and foreign request is collected in `errors`;
  * `finish` fails if there was one.
  */
-export async function openPage(home, { path: target = "/", width = 1280, height = 900, scheme = "light", context,
-  allow = [], clock } = {}) {
-  const owner = context ?? await newContext({ width, height, scheme });
+export async function openPage(
+  home,
+  { path: target = "/", width = 1280, height = 900, scheme = "light", context, allow = [], clock } = {},
+) {
+  const owner = context ?? (await newContext({ width, height, scheme }));
   const page = await owner.newPage();
   const errors = [];
   const requests = [];
@@ -356,8 +472,11 @@ export async function openPage(home, { path: target = "/", width = 1280, height 
   });
   if (clock) await page.clock.setFixedTime(clock);
   const signedIn = context?.signedIn?.has(home);
-  await page.goto(signedIn ? `http://127.0.0.1:${home.port}${target}` :
-    await home.link(target.startsWith("/?") ? target.slice(2) : ""));
+  await page.goto(
+    signedIn
+      ? `http://127.0.0.1:${home.port}${target}`
+      : await home.link(target.startsWith("/?") ? target.slice(2) : ""),
+  );
   (owner.signedIn ??= new Set()).add(home);
   page.errors = errors;
   page.requests = requests;
@@ -367,7 +486,9 @@ export async function openPage(home, { path: target = "/", width = 1280, height 
   };
   /** Waits until the view is shown. */
   page.settled = async () => {
-    await page.waitForFunction(() => document.querySelector("#main > .view") && !document.querySelector("#main > .loading"));
+    await page.waitForFunction(
+      () => document.querySelector("#main > .view") && !document.querySelector("#main > .loading"),
+    );
   };
   page.finish = async () => {
     assert.deepEqual(errors, []);
@@ -380,8 +501,12 @@ export async function openPage(home, { path: target = "/", width = 1280, height 
 
 /** A browser context: a profile of its own. */
 export async function newContext({ width = 1280, height = 900, scheme = "light" } = {}) {
-  const context = await (await openBrowser()).newContext({
-    viewport: { width, height }, colorScheme: scheme, permissions: ["clipboard-read", "clipboard-write"],
+  const context = await (
+    await openBrowser()
+  ).newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(10_000);
   if (webDir) await serveFrom(context, webDir);
@@ -391,7 +516,9 @@ export async function newContext({ width = 1280, height = 900, scheme = "light" 
 /** Takes a screenshot and fails if it is blank, or if the page scrolls sideways. */
 export async function screenshot(page, name, { full = false } = {}) {
   fs.mkdirSync(path.dirname(path.join(OUT, name)), { recursive: true });
-  const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const sideways = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
   assert.ok(sideways <= 0, `${name} scrolls sideways by ${sideways} px`);
   const png = await page.screenshot({ path: path.join(OUT, `${name}.png`), fullPage: full });
   const digest = createHash("sha256").update(png).digest("hex");
@@ -407,19 +534,29 @@ export async function badBoxes(page) {
     const scope = document.querySelector("dialog[open]") ?? document;
     const seen = [...scope.querySelectorAll("button, a, input, select, textarea, h1, h2, h3")].filter((element) => {
       const box = element.getBoundingClientRect();
-      return box.width > 1 && box.height > 1 && element.checkVisibility({ visibilityProperty: true }) && !element.closest(".sr, .skip");
+      return (
+        box.width > 1 &&
+        box.height > 1 &&
+        element.checkVisibility({ visibilityProperty: true }) &&
+        !element.closest(".sr, .skip")
+      );
     });
-    const name = (element) => `${element.tagName}.${element.className}: ${(element.textContent || element.id).slice(0, 40)}`;
+    const name = (element) =>
+      `${element.tagName}.${element.className}: ${(element.textContent || element.id).slice(0, 40)}`;
     for (const element of seen) {
       const box = element.getBoundingClientRect();
-      if (box.right > document.documentElement.clientWidth + 1 || box.left < -1) problems.push(`outside: ${name(element)}`);
+      if (box.right > document.documentElement.clientWidth + 1 || box.left < -1)
+        problems.push(`outside: ${name(element)}`);
     }
     const controls = seen.filter((element) => !/^H\d$/.test(element.tagName));
     for (const [index, one] of controls.entries()) {
       for (const other of controls.slice(index + 1)) {
         if (one.contains(other) || other.contains(one)) continue;
         const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
-        const fixed = (element) => ["fixed", "sticky"].includes(getComputedStyle(element.closest(".side, .context-footer, .toasts, .stuck") ?? element).position);
+        const fixed = (element) =>
+          ["fixed", "sticky"].includes(
+            getComputedStyle(element.closest(".side, .context-footer, .toasts, .stuck") ?? element).position,
+          );
         if (fixed(one) !== fixed(other)) continue;
         const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
         const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);

@@ -39,8 +39,9 @@ test("the list has unseen sessions first, and is filtered by state, project, wor
   await page.click("text=Ended");
   await page.waitForFunction(() => document.querySelectorAll(".s-item").length === 6);
   await page.click("button:has-text('Not seen')");
-  await page.waitForFunction(() => document.querySelectorAll(".s-item").length === 6 &&
-    !document.querySelector(".s-item:not(.is-unseen)"));
+  await page.waitForFunction(
+    () => document.querySelectorAll(".s-item").length === 6 && !document.querySelector(".s-item:not(.is-unseen)"),
+  );
   await page.click("text=All >> nth=-1");
   await page.fill("#sessions-query", "swtzrlnd");
   await page.waitForFunction(() => document.querySelectorAll(".s-item").length === 1);
@@ -132,7 +133,10 @@ test("sets and the environment hint are edited with undo, and files are suggeste
   await page.waitForSelector("text=First item");
   await page.fill("#ask-text", "GET /cart");
   await page.keyboard.press("Enter");
-  await until("the set is stored", async () => JSON.stringify((await meta(session)).context.endpoints) === '["GET /cart"]');
+  await until(
+    "the set is stored",
+    async () => JSON.stringify((await meta(session)).context.endpoints) === '["GET /cart"]',
+  );
   await page.click(".set:has-text('Environment hint') >> text=Add");
   await page.fill("#ask-text", "source .env");
   await page.click("dialog >> text=Save");
@@ -183,7 +187,9 @@ test("a session is live: a turn in progress appears, and a new idle turn counts 
   const { session, cwd } = sessions[6];
   const page = await openPage(home, { path: open(session) });
   await page.waitForSelector(".is-live");
-  await home.hooks(turn(session, cwd, Date.now(), { prompt: "And now live", actions: [["run", "make live"]], step: 5 }));
+  await home.hooks(
+    turn(session, cwd, Date.now(), { prompt: "And now live", actions: [["run", "make live"]], step: 5 }),
+  );
   await page.waitForSelector(".turn >> text=And now live");
   await page.waitForSelector(".turn >> text=make live");
   await home.hooks(turn(session, cwd, Date.now(), { answer: "Live answer.", step: 5 }));
@@ -207,8 +213,10 @@ test("a session with thousands of actions shows its last turn, live", async () =
   assert.equal(turns.length, 2);
   assert.match(turns[0], /The second long task.*3,500 actions/s);
   assert.match(turns[1], /The first long task.*3,500 actions/s);
-  assert.ok(await page.evaluate(() => document.querySelectorAll(".act").length) <= 300);
-  await home.hooks(turn(session, cwd, Date.now(), { prompt: "A third task", actions: [["run", "echo third"]], step: 1 }));
+  assert.ok((await page.evaluate(() => document.querySelectorAll(".act").length)) <= 300);
+  await home.hooks(
+    turn(session, cwd, Date.now(), { prompt: "A third task", actions: [["run", "echo third"]], step: 1 }),
+  );
   await page.waitForSelector(".turn >> text=echo third");
   assert.equal(await page.locator(".turn").count(), 3);
   assert.match(await page.locator(".turn").nth(1).textContent(), /3,500 actions/);
@@ -218,7 +226,9 @@ test("a session with thousands of actions shows its last turn, live", async () =
 test("a deletion asks with the numbers, and other tabs notice it", async () => {
   const session = "delete-me";
   const cwd = home.project("shop");
-  await home.hooks(turn(session, cwd, Date.now() - 9000, { prompt: "Delete this", actions: [["run", "ls"]], answer: "Ok.", step: 5 }));
+  await home.hooks(
+    turn(session, cwd, Date.now() - 9000, { prompt: "Delete this", actions: [["run", "ls"]], answer: "Ok.", step: 5 }),
+  );
   const context = await newContext();
   const page = await openPage(home, { context, path: open(session) });
   const other = await openPage(home, { context, path: open(session) });
@@ -249,11 +259,30 @@ test("the first characters of an id lead to the session", async () => {
 test("hostile names, prompts, sets and hints are shown as text", async () => {
   const session = `h"><img src=x onerror=alert(1)>`;
   const cwd = home.project("hostile");
-  await home.hooks([...HOSTILE.flatMap((text) => turn(session, cwd, Date.now(), { prompt: `${text} p`, answer: `${text} a`, step: 1,
-    actions: [["run", text], ["fail", text, text]] })),
-  ...turn(session, cwd, Date.now(), { prompt: "w".repeat(1_000_000), step: 1 })]);
-  await home.call("update_session", { session_id: session, name: HOSTILE[0], env_hint: HOSTILE[1], context: {
-    [HOSTILE[0]]: HOSTILE, files: [path.join(cwd, HOSTILE[3])], ports: ["z".repeat(1024)] } });
+  await home.hooks([
+    ...HOSTILE.flatMap((text) =>
+      turn(session, cwd, Date.now(), {
+        prompt: `${text} p`,
+        answer: `${text} a`,
+        step: 1,
+        actions: [
+          ["run", text],
+          ["fail", text, text],
+        ],
+      }),
+    ),
+    ...turn(session, cwd, Date.now(), { prompt: "w".repeat(1_000_000), step: 1 }),
+  ]);
+  await home.call("update_session", {
+    session_id: session,
+    name: HOSTILE[0],
+    env_hint: HOSTILE[1],
+    context: {
+      [HOSTILE[0]]: HOSTILE,
+      files: [path.join(cwd, HOSTILE[3])],
+      ports: ["z".repeat(1024)],
+    },
+  });
   for (const width of [1280, 360]) {
     const page = await openPage(home, { path: open(session), width, height: 800 });
     await page.waitForSelector(".turn");
@@ -262,7 +291,9 @@ test("hostile names, prompts, sets and hints are shown as text", async () => {
     assert.equal(await page.locator("#main img, #main script, #main iframe").count(), 0);
     await screenshot(page, `session-hostile-${width}-light`);
     assert.doesNotMatch(await page.textContent("body"), /[\u202a-\u202e\u2066-\u2069\u0000]/);
-    await page.click("nav a.nav-link[href*='view=sessions']", { force: true }).catch(() => page.open("/?view=sessions"));
+    await page
+      .click("nav a.nav-link[href*='view=sessions']", { force: true })
+      .catch(() => page.open("/?view=sessions"));
     await page.waitForSelector(".s-item");
     await screenshot(page, `sessions-hostile-${width}-light`);
     assert.doesNotMatch(await page.title(), /owned/);
@@ -275,7 +306,11 @@ test("the list has few rows in the document for thousands of sessions", { timeou
   const cwd = other.project("many");
   const events = [];
   for (let at = 0; at < 3000; at += 1) {
-    events.push({ event: "UserPromptSubmit", at: Date.now() - at * 60_000, payload: { session_id: `many-${at}`, cwd, prompt: `Task ${at}` } });
+    events.push({
+      event: "UserPromptSubmit",
+      at: Date.now() - at * 60_000,
+      payload: { session_id: `many-${at}`, cwd, prompt: `Task ${at}` },
+    });
   }
   await other.hooks(events);
   const page = await openPage(other, { path: "/?view=sessions" });

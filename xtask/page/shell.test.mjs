@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { badBoxes, closeBrowser, Home, HOSTILE, newContext, openPage, screenshot, seed, turn } from "./kit.mjs";
+import { badBoxes, closeBrowser, Home, HOSTILE, newContext, openPage, screenshot, seed, turn, until } from "./kit.mjs";
 
 let home;
 let sessions;
@@ -21,17 +21,27 @@ after(async () => {
 const VIEWS = ["timeline", "sessions", "search", "hints", "learning", "receipts", "stats", "projects", "health"];
 
 /** Refused connections are reported by the browser itself while a daemon is down. */
-const DOWN = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /WebSocket connection to/, /ERR_FAILED/];
+const DOWN = [
+  /ERR_CONNECTION_REFUSED/,
+  /ERR_CONNECTION_RESET/,
+  /ERR_EMPTY_RESPONSE/,
+  /WebSocket connection to/,
+  /ERR_FAILED/,
+];
 
 test("the page starts with few small requests to its own daemon", async () => {
   const page = await openPage(home);
   await page.waitForSelector(".tl-item");
-  const start = page.requests.findIndex((request) => !request.url().includes("link=") && new URL(request.url()).pathname === "/");
+  const start = page.requests.findIndex(
+    (request) => !request.url().includes("link=") && new URL(request.url()).pathname === "/",
+  );
   const own = page.requests.slice(start);
-  const sizes = await Promise.all(own.map(async (request) => {
-    const response = await request.response();
-    return response ? (await response.body().catch(() => Buffer.alloc(0))).length : 0;
-  }));
+  const sizes = await Promise.all(
+    own.map(async (request) => {
+      const response = await request.response();
+      return response ? (await response.body().catch(() => Buffer.alloc(0))).length : 0;
+    }),
+  );
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(own.length <= 25, `${own.length} requests: ${own.map((request) => request.url()).join(" ")}`);
   assert.ok(bytes <= 200_000, `${bytes} bytes`);
@@ -56,7 +66,12 @@ test("every view opens by its link, by its keys, by reload and by going back", a
   await page.goForward();
   await page.settled();
   assert.equal(await page.textContent("#title"), "Health");
-  for (const [key, title] of [["s", "Sessions"], ["h", "Hints"], ["a", "Stats"], ["t", "Timeline"]]) {
+  for (const [key, title] of [
+    ["s", "Sessions"],
+    ["h", "Hints"],
+    ["a", "Stats"],
+    ["t", "Timeline"],
+  ]) {
     await page.keyboard.press("g");
     await page.keyboard.press(key);
     await page.waitForFunction((text) => document.getElementById("title").textContent === text, title);
@@ -69,8 +84,11 @@ test("the filter of project and time is in the address and holds for all views",
   await page.waitForSelector("#filter-project option[value=site]", { state: "attached" });
   await page.selectOption("#filter-project", "site");
   await page.waitForFunction(() => location.search.includes("project=site"));
-  await page.waitForFunction(() => [...document.querySelectorAll(".tl-session > :first-child")].length > 0 &&
-    [...document.querySelectorAll(".tl-session > :first-child")].every((element) => element.textContent === "site"));
+  await page.waitForFunction(
+    () =>
+      [...document.querySelectorAll(".tl-session > :first-child")].length > 0 &&
+      [...document.querySelectorAll(".tl-session > :first-child")].every((element) => element.textContent === "site"),
+  );
   await page.selectOption("#filter-time", "7d");
   await page.waitForFunction(() => location.search.includes("from=7d"));
   await page.click("nav a.nav-link[href*='view=sessions']");
@@ -156,6 +174,81 @@ test("content stays while the daemon is gone, says since when, and continues wit
   await home.start();
   await home.call("update_session", { session_id: session, name: "Renamed while away" });
   await page.waitForSelector("text=Renamed while away", { timeout: 10_000 });
+  await page.finish();
+});
+
+test("a daemon that hangs makes the page stale, and the page continues with it", async () => {
+  const page = await openPage(home, { allow: DOWN });
+  await page.waitForSelector(".is-live");
+  home.child.kill("SIGSTOP");
+  // As after the computer slept: the window becomes visible again.
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await page.waitForSelector("text=/Stale since \\d/", { timeout: 15_000 });
+  home.child.kill("SIGCONT");
+  await page.waitForSelector(".is-live");
+  const { session, cwd } = sessions[6];
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "After the pause", step: 1 }));
+  await page.waitForSelector("text=After the pause");
+  await page.finish();
+});
+
+test("two homes do not sign each other out", async () => {
+  const other = await Home.open();
+  const context = await newContext();
+  const pages = [await openPage(home, { context }), await openPage(other, { context })];
+  for (const page of pages) {
+    await page.reload();
+    await page.waitForSelector(".is-live");
+  }
+  await pages[0].waitForSelector(".tl-item");
+  await pages[1].waitForSelector("text=Nothing is recorded yet");
+  assert.deepEqual([...pages[0].errors, ...pages[1].errors], []);
+  await context.close();
+  await other.close();
+});
+
+test("main paths work with the keyboard alone", async () => {
+  const page = await openPage(home);
+  await page.waitForSelector(".tl-item");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.waitForSelector(".s-item");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".turn summary");
+  await until("the keys reach an action", async () => {
+    await page.keyboard.press("j");
+    const place = await page.evaluate(() => {
+      const { activeElement: row } = document;
+      return row.matches(".act") ? "action" : row.parentElement.open === false ? "closed" : "open";
+    });
+    if (place === "closed") await page.keyboard.press("Enter");
+    return place === "action";
+  });
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".act-whole .record-text");
+  const tabTo = async (text) => {
+    for (let step = 0; step < 80; step += 1) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate((name) => document.activeElement.textContent === name, text)) return;
+    }
+    assert.fail(`no way to ${text} with the keyboard`);
+  };
+  await page.focus("#title");
+  await tabTo("Rename");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("By keyboard");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("title").textContent === "By keyboard");
+  await tabTo("Delete");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("dialog[open]");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Cancel");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !document.querySelector("dialog"));
+  assert.equal(await page.textContent("#title"), "By keyboard");
   await page.finish();
 });
 
@@ -302,17 +395,29 @@ test("a browser clock that is off by a day changes no age", async () => {
   const page = await openPage(home, { path: "/?view=sessions", clock: new Date(Date.now() - 86_400_000) });
   await page.waitForSelector(".s-item");
   const ages = await page.locator(".s-item time").allTextContents();
-  assert.ok(ages.some((age) => /^(just now|\d+ (min|h) ago)$/.test(age)), ages.join(", "));
+  assert.ok(
+    ages.some((age) => /^(just now|\d+ (min|h) ago)$/.test(age)),
+    ages.join(", "),
+  );
   await page.finish();
 });
 
 test("hostile text in the address becomes no element, request or dialog", async () => {
   const page = await openPage(home);
   for (const text of HOSTILE) {
-    for (const address of [{ view: text }, { session: text }, { view: "record", path: text }, { view: "file", path: text },
-      { project: text }, { from: text, to: text }, { view: "sessions", q: text }, { session: text, view: text, [text]: text }]) {
-      const query = Object.entries(address).map(([name, value]) =>
-        `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+    for (const address of [
+      { view: text },
+      { session: text },
+      { view: "record", path: text },
+      { view: "file", path: text },
+      { project: text },
+      { from: text, to: text },
+      { view: "sessions", q: text },
+      { session: text, view: text, [text]: text },
+    ]) {
+      const query = Object.entries(address)
+        .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+        .join("&");
       // As going back to such an address, without loading the page again.
       await page.evaluate((to) => {
         history.pushState(null, "", to);
@@ -327,7 +432,12 @@ test("hostile text in the address becomes no element, request or dialog", async 
 });
 
 test("the frame fits from 360 px up in both schemes", async () => {
-  for (const [width, scheme] of [[360, "light"], [360, "dark"], [1280, "light"], [1280, "dark"]]) {
+  for (const [width, scheme] of [
+    [360, "light"],
+    [360, "dark"],
+    [1280, "light"],
+    [1280, "dark"],
+  ]) {
     const page = await openPage(home, { width, height: width < 500 ? 740 : 900, scheme });
     await page.waitForSelector(".tl-item");
     await screenshot(page, `timeline-${width}-${scheme}`);
@@ -348,20 +458,26 @@ test("the frame fits from 360 px up in both schemes", async () => {
 test("views can be switched 200 times without growing", async () => {
   const page = await openPage(home);
   await page.waitForSelector(".tl-item");
-  const heap = async () => page.evaluate(async () => {
-    for (let round = 0; round < 3; round += 1) {
-      gc();
-      await new Promise((done) => setTimeout(done, 30));
-    }
-    return performance.memory.usedJSHeapSize;
-  });
+  const heap = async () =>
+    page.evaluate(async () => {
+      for (let round = 0; round < 3; round += 1) {
+        gc();
+        await new Promise((done) => setTimeout(done, 30));
+      }
+      return performance.memory.usedJSHeapSize;
+    });
   const visit = async (times) => {
     for (let round = 0; round < times; round += 1) {
       for (const view of ["sessions", null]) {
-        await page.evaluate((name) => document.querySelector(
-          name ? `nav a.nav-link[href*='view=${name}']` : "nav a.nav-link").click(), view);
+        await page.evaluate(
+          (name) => document.querySelector(name ? `nav a.nav-link[href*='view=${name}']` : "nav a.nav-link").click(),
+          view,
+        );
         // A handle of an element would keep its view alive.
-        await page.locator(view ? ".s-item" : ".tl-item").first().waitFor();
+        await page
+          .locator(view ? ".s-item" : ".tl-item")
+          .first()
+          .waitFor();
       }
     }
   };

@@ -72,10 +72,14 @@ test("a row opens the whole record, which can be pinned and unpinned again", asy
 test("filters by type, agent and failure are in the address", async () => {
   const page = await openPage(home);
   await page.selectOption("#tl-type", "user_prompt");
-  await page.waitForFunction(() => [...document.querySelectorAll(".tl-item")].every((row) => row.matches(".tl-prompt")));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll(".tl-item")].every((row) => row.matches(".tl-prompt")),
+  );
   assert.match(page.url(), /type=user_prompt/);
   await page.selectOption("#tl-agent", "codex");
-  await page.waitForFunction(() => [...document.querySelectorAll(".tl-agent")].every((agent) => agent.textContent === "codex"));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll(".tl-agent")].every((agent) => agent.textContent === "codex"),
+  );
   assert.equal(await page.locator(".tl-item").count(), 2);
   await page.reload();
   await page.settled();
@@ -112,8 +116,11 @@ test("records appear live at the top, and wait behind a count while the reader i
   await home.hooks(turn(session, cwd, Date.now(), { prompt: "Live number two", actions: [["run", "make"]], step: 1 }));
   await page.waitForSelector(".tl-new >> text=2 new");
   assert.equal(await page.locator("text=Live number two").count(), 0);
-  const later = await page.evaluate((text) => [...document.querySelectorAll(".tl-item")]
-    .find((one) => one.textContent === text).getBoundingClientRect().top, place[0]);
+  const later = await page.evaluate(
+    (text) =>
+      [...document.querySelectorAll(".tl-item")].find((one) => one.textContent === text).getBoundingClientRect().top,
+    place[0],
+  );
   assert.equal(later, place[1], "nothing jumped");
   await screenshot(page, "timeline-new-1280-light");
   await page.click(".tl-new");
@@ -146,11 +153,16 @@ test("a reply that comes late, or never, does not replace a later one", async ()
   await page.selectOption("#tl-type", "file_read");
   await until("the call is held", () => held.length > 0);
   await page.selectOption("#tl-type", "user_prompt");
-  await page.waitForFunction(() => document.querySelectorAll(".tl-item").length > 0 &&
-    [...document.querySelectorAll(".tl-item")].every((row) => row.matches(".tl-prompt")));
+  await page.waitForFunction(
+    () =>
+      document.querySelectorAll(".tl-item").length > 0 &&
+      [...document.querySelectorAll(".tl-item")].every((row) => row.matches(".tl-prompt")),
+  );
   for (const route of held) await route.continue().catch(() => {});
   await page.waitForTimeout(500);
-  const types = await page.evaluate(() => [...document.querySelectorAll(".tl-item")].every((row) => row.matches(".tl-prompt")));
+  const types = await page.evaluate(() =>
+    [...document.querySelectorAll(".tl-item")].every((row) => row.matches(".tl-prompt")),
+  );
   assert.ok(types);
   await page.unroute("**/rpc");
   await page.finish();
@@ -195,7 +207,10 @@ test("a session that is deleted elsewhere disappears from the list", async () =>
 
 test("an empty store says how to connect an agent, and fills live", async () => {
   const empty = await Home.open();
-  for (const [width, scheme] of [[1280, "light"], [360, "dark"]]) {
+  for (const [width, scheme] of [
+    [1280, "light"],
+    [360, "dark"],
+  ]) {
     const page = await openPage(empty, { width, height: 740, scheme });
     await page.waitForSelector("text=Nothing is recorded yet");
     await page.waitForSelector("text=rekindle install");
@@ -218,9 +233,20 @@ test("hostile text in every field is shown as text", async () => {
   const events = [];
   for (const [index, text] of HOSTILE.entries()) {
     const session = `hostile-${index}`;
-    events.push(...turn(session, cwd, Date.now() - 60_000, { prompt: `${text} prompt`, answer: `${text} answer`, step: 1, actions: [
-      ["run", `echo ${text}`, text], ["fail", `false ${text}`, `Exit code 1\n${text}`], ["edit", path.join(cwd, `${text.replaceAll("/", "_")}.js`), text],
-      ["grep", text], ["web", `https://example.com/${text}`]] }));
+    events.push(
+      ...turn(session, cwd, Date.now() - 60_000, {
+        prompt: `${text} prompt`,
+        answer: `${text} answer`,
+        step: 1,
+        actions: [
+          ["run", `echo ${text}`, text],
+          ["fail", `false ${text}`, `Exit code 1\n${text}`],
+          ["edit", path.join(cwd, `${text.replaceAll("/", "_")}.js`), text],
+          ["grep", text],
+          ["web", `https://example.com/${text}`],
+        ],
+      }),
+    );
   }
   events.push(...turn("long", cwd, Date.now(), { prompt: "x".repeat(1_000_000), step: 1 }));
   await other.hooks(events);
@@ -230,12 +256,17 @@ test("hostile text in every field is shown as text", async () => {
   for (let row = 14; row >= 0; row -= 1) await page.locator(".tl-item .tl-main").nth(row).click();
   await page.waitForFunction(() => document.querySelectorAll(".is-open .record").length > 2);
   assert.equal(await page.locator("#main img, #main script, #main iframe").count(), 0);
-  const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const sideways = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
   assert.ok(sideways <= 0);
   const shown = await page.textContent("#main");
   assert.doesNotMatch(shown, /[\u202a-\u202e\u2066-\u2069\u0000]/);
   const hrefs = await page.evaluate(() => [...document.querySelectorAll("a[href]")].map((link) => link.protocol));
-  assert.ok(hrefs.every((protocol) => protocol === "http:"), [...new Set(hrefs)].join());
+  assert.ok(
+    hrefs.every((protocol) => protocol === "http:"),
+    [...new Set(hrefs)].join(),
+  );
   await screenshot(page, "timeline-hostile-1280-light");
   await page.setViewportSize({ width: 360, height: 740 });
   await page.waitForTimeout(300);
@@ -246,20 +277,22 @@ test("hostile text in every field is shown as text", async () => {
 });
 
 /** The longest task and the sum of all tasks of the main thread, in milliseconds. */
-const watchTasks = (page) => page.evaluate(() => {
-  globalThis.longest = 0;
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, duration);
-  }).observe({ type: "longtask" });
-});
+const watchTasks = (page) =>
+  page.evaluate(() => {
+    globalThis.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, duration);
+    }).observe({ type: "longtask" });
+  });
 
-const heap = (page) => page.evaluate(async () => {
-  for (let round = 0; round < 3; round += 1) {
-    gc();
-    await new Promise((done) => setTimeout(done, 30));
-  }
-  return performance.memory.usedJSHeapSize;
-});
+const heap = (page) =>
+  page.evaluate(async () => {
+    for (let round = 0; round < 3; round += 1) {
+      gc();
+      await new Promise((done) => setTimeout(done, 30));
+    }
+    return performance.memory.usedJSHeapSize;
+  });
 
 /** Time of the main thread in seconds, since the first call for a page. */
 async function mainThread(page) {
@@ -287,46 +320,53 @@ async function pour(target, { session, cwd }, count, seconds = 10) {
   return (Date.now() - begun) / 1000;
 }
 
-test("10,000 records in ten seconds are shown or counted, without a long task and without growing", { timeout: 180_000 }, async () => {
-  const other = await Home.open();
-  const one = (await seed(other)).at(-1);
-  const page = await openPage(other);
-  await page.waitForSelector(".is-live");
-  const arrived = () => page.evaluate(() => Number(document.querySelector(".tl-status").dataset.arrived ?? 0));
-  await pour(other, one, 1000, 1);
-  await until("the first thousand", async () => (await arrived()) === 1000);
-  const small = await heap(page);
-  await watchTasks(page);
-  const begun = await mainThread(page);
-  const seconds = await pour(other, one, 10_000);
-  await until("all records", async () => (await arrived()) === 11_000, { ms: 20_000 });
-  const spent = (await mainThread(page)) - begun;
-  const longest = await page.evaluate(() => globalThis.longest);
-  const large = await heap(page);
+test(
+  "10,000 records in ten seconds are shown or counted, without a long task and without growing",
+  { timeout: 180_000 },
+  async () => {
+    const other = await Home.open();
+    const one = (await seed(other)).at(-1);
+    const page = await openPage(other);
+    await page.waitForSelector(".is-live");
+    const arrived = () => page.evaluate(() => Number(document.querySelector(".tl-status").dataset.arrived ?? 0));
+    await pour(other, one, 1000, 1);
+    await until("the first thousand", async () => (await arrived()) === 1000);
+    const small = await heap(page);
+    await watchTasks(page);
+    const begun = await mainThread(page);
+    const seconds = await pour(other, one, 10_000);
+    await until("all records", async () => (await arrived()) === 11_000, { ms: 20_000 });
+    const spent = (await mainThread(page)) - begun;
+    const longest = await page.evaluate(() => globalThis.longest);
+    const large = await heap(page);
 
-  // A page that only parses the same frames.
-  const blank = await openPage(other, { path: "/?view=unknown" });
-  await blank.evaluate(async () => {
-    const { subscribe } = await import("/live.js");
-    subscribe("activity/subscribe", { project: "*" }, () => {});
-  });
-  await watchTasks(blank);
-  const blankBegun = await mainThread(blank);
-  await pour(other, one, 10_000);
-  const blankSpent = (await mainThread(blank)) - blankBegun;
-  const blankLongest = await blank.evaluate(() => globalThis.longest);
-  await blank.finish();
+    // A page that only parses the same frames.
+    const blank = await openPage(other, { path: "/?view=unknown" });
+    await blank.evaluate(async () => {
+      const { subscribe } = await import("/live.js");
+      subscribe("activity/subscribe", { project: "*" }, () => {});
+    });
+    await watchTasks(blank);
+    const blankBegun = await mainThread(blank);
+    await pour(other, one, 10_000);
+    const blankSpent = (await mainThread(blank)) - blankBegun;
+    const blankLongest = await blank.evaluate(() => globalThis.longest);
+    await blank.finish();
 
-  console.log(`# 10,000 records in ${seconds.toFixed(1)} s: ${spent.toFixed(2)} s of the main thread, ${blankSpent.toFixed(2)} s ` +
-    `in a blank page; longest task ${longest} ms, ${blankLongest} ms in the blank page; heap ${(small / 1e6).toFixed(1)} MB, then ${(large / 1e6).toFixed(1)} MB`);
-  // On a busy computer the browser pauses for a while in any page.
-  assert.ok(longest <= 100 + blankLongest, `a task took ${longest} ms`);
-  assert.ok(large <= small * 1.2, `${small} bytes became ${large}`);
-  assert.ok(spent <= blankSpent * 5, `${spent} s, a blank page ${blankSpent} s`);
-  await page.waitForFunction(() => document.querySelector(".tl-item").textContent.includes("burst 9999"));
-  await page.finish();
-  await other.close();
-});
+    console.log(
+      `# 10,000 records in ${seconds.toFixed(1)} s: ${spent.toFixed(2)} s of the main thread, ` +
+        `${blankSpent.toFixed(2)} s in a blank page; longest task ${longest} ms, ${blankLongest} ms in the blank page; ` +
+        `heap ${(small / 1e6).toFixed(1)} MB, then ${(large / 1e6).toFixed(1)} MB`,
+    );
+    // On a busy computer the browser pauses for a while in any page.
+    assert.ok(longest <= 100 + blankLongest, `a task took ${longest} ms`);
+    assert.ok(large <= small * 1.2, `${small} bytes became ${large}`);
+    assert.ok(spent <= blankSpent * 5, `${spent} s, a blank page ${blankSpent} s`);
+    await page.waitForFunction(() => document.querySelector(".tl-item").textContent.includes("burst 9999"));
+    await page.finish();
+    await other.close();
+  },
+);
 
 test("100,000 records scroll from end to end with at most 300 rows in the document", { timeout: 600_000 }, async () => {
   const total = Number(process.env.REKINDLE_PAGE_RECORDS ?? 100_000);
@@ -336,8 +376,18 @@ test("100,000 records scroll from end to end with at most 300 rows in the docume
   for (let from = 0; from < total; from += 5000) {
     const events = [];
     for (let at = from; at < Math.min(total, from + 5000); at += 1) {
-      events.push({ event: "PostToolUse", agent: "claude-code", at: base + at * 5000, payload: { session_id: `long-${at % 10_000}`, cwd,
-        tool_name: "Bash", tool_input: { command: `echo ${at}` }, tool_response: { stdout: "ok", stderr: "" } } });
+      events.push({
+        event: "PostToolUse",
+        agent: "claude-code",
+        at: base + at * 5000,
+        payload: {
+          session_id: `long-${at % 10_000}`,
+          cwd,
+          tool_name: "Bash",
+          tool_input: { command: `echo ${at}` },
+          tool_response: { stdout: "ok", stderr: "" },
+        },
+      });
     }
     await other.hooks(events);
   }
@@ -361,20 +411,21 @@ test("100,000 records scroll from end to end with at most 300 rows in the docume
   await small.finish();
   assert.ok(many <= few * 2, `the first list takes ${few} ms, with ${total} records ${many} ms`);
 
-  const walk = (steps) => page.evaluate(async (count) => {
-    let most = 0;
-    const costs = [];
-    const frame = () => new Promise((done) => requestAnimationFrame(done));
-    for (let step = 0; step < count; step += 1) {
-      const begun = performance.now();
-      scrollBy(0, 600);
-      await frame();
-      costs.push(performance.now() - begun);
-      most = Math.max(most, document.querySelectorAll(".tl-list > *").length);
-    }
-    costs.sort((a, b) => a - b);
-    return { most, median: costs[Math.floor(costs.length / 2)] };
-  }, steps);
+  const walk = (steps) =>
+    page.evaluate(async (count) => {
+      let most = 0;
+      const costs = [];
+      const frame = () => new Promise((done) => requestAnimationFrame(done));
+      for (let step = 0; step < count; step += 1) {
+        const begun = performance.now();
+        scrollBy(0, 600);
+        await frame();
+        costs.push(performance.now() - begun);
+        most = Math.max(most, document.querySelectorAll(".tl-list > *").length);
+      }
+      costs.sort((a, b) => a - b);
+      return { most, median: costs[Math.floor(costs.length / 2)] };
+    }, steps);
   // Warm up, then measure at the start.
   await walk(30);
   const start = await walk(100);
@@ -387,14 +438,19 @@ test("100,000 records scroll from end to end with at most 300 rows in the docume
       await new Promise((done) => requestAnimationFrame(done));
       rows = Math.max(rows, document.querySelectorAll(".tl-list > *").length);
     }
+    scrollTo(0, document.documentElement.scrollHeight);
+    for (let frame = 0; frame < 3; frame += 1) await new Promise((done) => requestAnimationFrame(done));
     return atEnd() && document.querySelector(".tl-list").textContent.includes("echo 0") ? rows : -1;
   });
   assert.ok(most > 0 && most <= 300, `${most} rows`);
   await page.evaluate(() => scrollBy(0, -80_000));
   await walk(20);
   const end = await walk(100);
-  console.log(`# ${total} records: first list ${many} ms, ${few} ms in a small store; at most ${Math.max(most, start.most, end.most)} rows; a frame takes ` +
-    `${start.median.toFixed(2)} ms at the start, ${end.median.toFixed(2)} ms at the end`);
+  console.log(
+    `# ${total} records: first list ${many} ms, ${few} ms in a small store; ` +
+      `at most ${Math.max(most, start.most, end.most)} rows; ` +
+      `a frame takes ${start.median.toFixed(2)} ms at the start, ${end.median.toFixed(2)} ms at the end`,
+  );
   assert.ok(end.most <= 300 && start.most <= 300);
   assert.ok(end.median <= start.median * 1.5, `${start.median} ms, then ${end.median} ms`);
   await page.finish();
