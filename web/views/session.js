@@ -226,24 +226,33 @@ export async function open(root, { params, signal, navigate, setTitle }) {
   async function remove() {
     const counted = await call("delete_session", { session_id: id });
     const parts = [
-      plural(counted.prompts, "prompt"),
-      plural(counted.answers, "answer"),
-      plural(counted.observations, "observation"),
-      plural(counted.items, "item of its context", "items of its context"),
-      plural(counted.receipts, "receipt"),
-    ];
+      [counted.prompts, "prompt"],
+      [counted.answers, "answer"],
+      [counted.observations, "observation"],
+      [counted.items, "item of its context", "items of its context"],
+      [counted.receipts, "receipt"],
+    ]
+      .filter(([count]) => count > 0)
+      .map((part) => plural(...part));
+    const all = parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : (parts[0] ?? "no records");
     const isSure = await confirm({
       title: "Delete this session?",
       danger: true,
       text: [
-        h("p", {}, `This deletes ${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}.`),
+        h("p", {}, `This deletes the session with ${all}.`),
         counted.wasActive && h("p", {}, "Its agent is at work: a new event creates the session again."),
         h("p", {}, "It cannot be undone."),
       ],
     });
     if (!isSure) return;
+    // The message about the deletion arrives before the reply.
     isGone = true;
-    await call("delete_session", { session_id: id, confirm: true });
+    try {
+      await call("delete_session", { session_id: id, confirm: true });
+    } catch (error) {
+      isGone = false;
+      throw error;
+    }
     toast("The session was deleted.");
     navigate({ view: "sessions" });
   }

@@ -235,7 +235,7 @@ test("a deletion asks with the numbers, and other tabs notice it", async () => {
   await other.waitForSelector(".turn");
   await page.bringToFront();
   await page.click(".ses-head .button-danger");
-  await page.waitForSelector("dialog >> text=1 prompt, 1 answer, 1 observation");
+  await page.waitForSelector("dialog >> text=1 prompt, 1 answer and 1 observation");
   await screenshot(page, "session-delete-1280-light");
   await page.click("dialog >> text=Cancel");
   assert.equal((await meta(session)).name, "");
