@@ -111,13 +111,21 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ghap> {
     })
 }
 
+/// The order of active ghaps. The sign keeps SQLite from walking all ghaps of the project by their time, instead of reading
+/// the few active ones through their index.
+const ACTIVE_NEWEST: &str = "ORDER BY +g.at DESC, g.id DESC";
+
 /// The active ghap of a session in a project. A merge of projects may leave two: the newest counts.
 pub fn active(rx: &Rx<'_>, session: i64, project: i64) -> Result<Option<Ghap>, OpError> {
-    let select = format!(
-        "{COLUMNS} WHERE g.owner = ?1 AND g.project = ?2 AND g.status = 'hypothesis' \
-         ORDER BY g.at DESC, g.id DESC LIMIT 1"
-    );
+    let select = active_lookup();
     rx.sql(|db| db.prepare_cached(&select)?.query_row([session, project], read).optional())
+}
+
+pub(crate) fn active_lookup() -> String {
+    format!(
+        "{COLUMNS} WHERE g.owner = ?1 AND g.project = ?2 AND g.status = 'hypothesis' \
+         {ACTIVE_NEWEST} LIMIT 1"
+    )
 }
 
 /// Whether a session has an active ghap in a project.
@@ -159,11 +167,18 @@ pub struct GhapFilter<'a> {
 
 /// The newest ghaps that match, by the time of their resolution or, if they are active, of their start.
 pub fn list(rx: &Rx<'_>, filter: &GhapFilter<'_>, limit: usize) -> Result<Vec<Ghap>, OpError> {
+    // Only a literal lets SQLite use the index of the active ones.
+    let (status, order) = match filter.status {
+        Some(GhapStatus::Hypothesis) => ("g.status = 'hypothesis'", ACTIVE_NEWEST),
+        _ => (
+            "g.status <> 'hypothesis' AND (?2 IS NULL OR g.status = ?2)",
+            "ORDER BY g.at DESC, g.id DESC",
+        ),
+    };
     let select = format!(
         "{COLUMNS} WHERE (?1 IS NULL OR g.project IN (SELECT value FROM json_each(?1))) \
-         AND (CASE WHEN ?2 IS NULL THEN g.status <> 'hypothesis' ELSE g.status = ?2 END) \
-         AND (?3 IS NULL OR g.domain = ?3) AND (?4 IS NULL OR g.at >= ?4) \
-         ORDER BY g.at DESC, g.id DESC LIMIT ?5"
+         AND {status} AND (?3 IS NULL OR g.domain = ?3) AND (?4 IS NULL OR g.at >= ?4) \
+         {order} LIMIT ?5"
     );
     let projects = filter.projects.map(|ids| json_ids(ids.iter().copied()));
     let (status, domain) =
@@ -288,15 +303,19 @@ pub fn orphans(
     session: Option<i64>,
     quiet_since: i64,
 ) -> Result<Vec<Ghap>, OpError> {
-    let select = format!(
+    let select = orphans_lookup();
+    let given = params![project, session, quiet_since, limits::GHAPS_LISTED_MAX];
+    rx.sql(|db| db.prepare_cached(&select)?.query_map(given, read)?.collect())
+}
+
+pub(crate) fn orphans_lookup() -> String {
+    format!(
         "{COLUMNS} WHERE g.project = ?1 AND g.status = 'hypothesis' \
          AND (?2 IS NULL OR g.owner <> ?2) AND (s.id IS NULL OR s.state = 'ended' \
          OR (s.last_at < ?3 AND EXISTS (SELECT 1 FROM sessions o WHERE o.project = ?1 \
          AND o.id <> s.id AND o.state <> 'ended' AND o.last_at >= ?3))) \
-         ORDER BY g.at DESC, g.id DESC LIMIT ?4"
-    );
-    let given = params![project, session, quiet_since, limits::GHAPS_LISTED_MAX];
-    rx.sql(|db| db.prepare_cached(&select)?.query_map(given, read)?.collect())
+         {ACTIVE_NEWEST} LIMIT ?4"
+    )
 }
 
 /// Removes a ghap, its words and its receipts.

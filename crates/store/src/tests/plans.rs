@@ -7,7 +7,7 @@ use super::desk::{Deed, Desk};
 use crate::observations::{self, fold, read};
 use crate::search::{filter, newer_talk};
 use crate::{
-    activity, commits, failures, history, hook_events, open_ends, passages, paths, projects,
+    activity, commits, failures, ghaps, history, hook_events, open_ends, passages, paths, projects,
     prompts, receipts, recent, sessions,
 };
 
@@ -81,6 +81,16 @@ fn frequent_lookups_never_scan_a_table() {
         let scans = |line: &String| line.starts_with("SCAN") && !line.starts_with("SCAN json_each");
         let bad = |line: &String| scans(line) || line.contains("TEMP B-TREE");
         assert!(!plan.iter().any(bad), "{lookup}: {plan:?}");
+    }
+}
+
+/// Walking the project's ghaps by their time is slow with thousands of experiences.
+#[test]
+fn active_ghaps_are_read_through_their_own_index() {
+    let desk = Desk::new();
+    for lookup in [ghaps::active_lookup(), ghaps::orphans_lookup()] {
+        let plan = plan_of(&desk, &lookup);
+        assert!(plan.iter().any(|line| line.contains("ghaps_active")), "{lookup}: {plan:?}");
     }
 }
 
