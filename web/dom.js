@@ -98,7 +98,7 @@ function decoded(text) {
 
 /** Text in which every entry path is a link. */
 export function linked(text) {
-  const parts = String(text).split(/((?:obs|hint|session|ghap|memory|value|experience|context):\/\/[^\s"'`<>()]+)/);
+  const parts = String(text).split(/((?:obs|hint|session|ghap|memory|value|experience|context|fix|project):\/\/[^\s"'`<>()]+)/);
   return parts.map((part, at) => {
     if (at % 2 === 0) return part;
     const [, path, rest] = /^(.*?)([.,;:!?]*)$/s.exec(part);

@@ -227,19 +227,30 @@ export function bars({ title, lead, data, pick, rowTitle, unit = "records" }) {
       const letters = Math.floor(label / 7.5);
       return text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
     };
+    const length = (row) => (row.value / most) * room;
     const marks = data.map((row, index) => {
       const y = index * BAR_ROW;
-      const long = (row.value / most) * room;
       return svg(
         "g",
         { role: role(pick), "aria-label": describe(row), class: "mark", onclick: pick ? () => pick(row) : undefined },
         svg("rect", { class: "mark-area", x: 0, y, width, height: BAR_ROW }),
-        svg("text", { class: "bar-label", x: 0, y: y + 19 }, fit(row.name)),
-        svg("rect", { class: "series series-0", x: label, y: y + 8, width: Math.max(2, long), height: 14, rx: 2 }),
-        svg("text", { class: "bar-value", x: label + long + 8, y: y + 19 }, number(row.value)),
+        svg("rect", {
+          class: "series series-0",
+          x: label,
+          y: y + 8,
+          width: Math.max(2, length(row)),
+          height: 14,
+          rx: 2,
+        }),
       );
     });
-    return { children: marks, marks, tall: data.length * BAR_ROW };
+    // Beside the marks: a mark is named by its label, which says the same in words.
+    const texts = data.flatMap((row, index) => [
+      svg("text", { class: "bar-label", x: 0, y: index * BAR_ROW + 19 }, fit(row.name)),
+      svg("text", { class: "bar-value", x: label + length(row) + 8, y: index * BAR_ROW + 19 }, number(row.value)),
+    ]);
+    const shown = svg("g", { class: "bar-texts", "aria-hidden": "true" }, ...texts);
+    return { children: [...marks, shown], marks, tall: data.length * BAR_ROW };
   };
   const rows = data.map((row) => [row.name, number(row.value), share(row)]);
   const table = plainTable(title, [rowTitle, "Records", "Share"], rows);

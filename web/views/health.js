@@ -181,7 +181,7 @@ function findings(doctor) {
       "p",
       { role: "status" },
       bad
-        ? `${plural(bad, "check")} of ${checks.length} needs attention.`
+        ? `${bad} of ${plural(checks.length, "check")} ${bad === 1 ? "needs" : "need"} attention.`
         : `All ${plural(checks.length, "check")} passed.`,
     ),
     h(

@@ -278,6 +278,11 @@ function editor(old, { reload }) {
     .map(([name, value]) => `${name}=${list(value).join("|")}`)
     .join(", ");
   const message = h("div", { "aria-live": "assertive" });
+  /** Shows a message in the form, in view. */
+  const say = (content) => {
+    replace(message, content);
+    message.scrollIntoView({ block: "center" });
+  };
   let version = old?.hint.version ?? 0;
 
   const save = async (event) => {
@@ -287,7 +292,7 @@ function editor(old, { reload }) {
     try {
       params = request(values(form), old);
     } catch (error) {
-      replace(message, problem(error));
+      say(problem(error));
       return;
     }
     const sameScope = JSON.stringify(normal(params.meta.scope ?? {})) === JSON.stringify(normal(scope));
@@ -312,7 +317,7 @@ function editor(old, { reload }) {
       });
     } catch (error) {
       if (error.code === "conflict") await conflict(params);
-      else replace(message, problem(error));
+      else say(problem(error));
     }
   };
 
@@ -321,13 +326,12 @@ function editor(old, { reload }) {
     const current = await stored(params.component, params.key, params.meta.scope);
     if (!current) {
       version = 0;
-      replace(message, problem({ message: "The hint was deleted meanwhile.", hint: "Save again to store it anew." }));
+      say(problem({ message: "The hint was deleted meanwhile.", hint: "Save again to store it anew." }));
       return;
     }
     version = current.hint.version;
     const now = mainText(current.hint.value);
-    replace(
-      message,
+    say(
       h(
         "div",
         { class: "error", role: "alert" },
