@@ -53,10 +53,21 @@ export function svg(tag, props = {}, ...children) {
   return element;
 }
 
+/** The name of a control, by which it is found again after its view was drawn again. */
+const nameOf = (control) => control.id || control.getAttribute("aria-label") || control.textContent;
+
+/** Gives the focus back to a control that was replaced by an equal one, so that a keyboard keeps its place. */
+function refocus(parent, control) {
+  const equal = [...parent.querySelectorAll(control.tagName)].find((other) => nameOf(other) === nameOf(control));
+  (parent.contains(control) ? control : equal)?.focus({ preventScroll: true });
+}
+
 /** Replaces the content of an element. */
 export function replace(parent, ...children) {
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
   parent.replaceChildren();
   append(parent, children);
+  if (focused && focused !== parent && document.activeElement !== focused) refocus(parent, focused);
   return parent;
 }
 

@@ -184,12 +184,14 @@ export function virtualList(
 
   /** Renders all rows again. */
   function redraw() {
+    const focused = [...shown].find(([, element]) => element.contains(document.activeElement))?.[0];
     for (const element of shown.values()) {
       sizes.unobserve(element);
       element.remove();
     }
     shown.clear();
     refresh();
+    if (focused !== undefined) shown.get(focused)?.querySelector("[data-row]")?.focus({ preventScroll: true });
   }
 
   addEventListener("scroll", schedule, { passive: true });

@@ -14,8 +14,11 @@ const PAUSES_MS = [250, 500, 1000, 2000, 3000, 5000];
 const REPLY_MS = 8000;
 const PING_MS = 20_000;
 
-/** @type {Set<{ method: string, params: () => object, onMessage: (message: object) => void }>} */
+/** @type {Set<{ method: string, params: () => object, onMessage: (message: object) => void, isConfirmed?: boolean }>} */
 const feeds = new Set();
+
+/** Subscriptions that the daemon has not confirmed, by the id of the request. Messages before are of an earlier one. */
+const unconfirmed = new Map();
 const listeners = new Set();
 const stateListeners = new Set();
 
@@ -59,7 +62,7 @@ export function onNotification(method, callback) {
 export function subscribe(method, params, onMessage) {
   const feed = { method, params: typeof params === "function" ? params : () => params, onMessage };
   feeds.add(feed);
-  send(method, feed.params());
+  ask(feed);
   return () => {
     if (!feeds.delete(feed)) return;
     // The daemon ends a subscription by its filters, without the point from where it started.
@@ -74,12 +77,23 @@ function send(method, params) {
   socket.send(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }));
 }
 
+function ask(feed) {
+  feed.isConfirmed = false;
+  send(feed.method, feed.params());
+  unconfirmed.set(lastId, feed);
+}
+
 function receive(text) {
   lastHeard = Date.now();
   const message = JSON.parse(text);
-  if (!message.method) return;
+  if (!message.method) {
+    const feed = unconfirmed.get(message.id);
+    if (feed) feed.isConfirmed = true;
+    unconfirmed.delete(message.id);
+    return;
+  }
   for (const feed of [...feeds]) {
-    if (MESSAGES[feed.method] !== message.method) continue;
+    if (MESSAGES[feed.method] !== message.method || !feed.isConfirmed) continue;
     const wanted = feed.params().session_id;
     // Messages about a context name their session; another one's may still be on its way.
     if (message.params.sessionId && wanted && message.params.sessionId !== wanted) continue;
@@ -110,7 +124,8 @@ async function connect() {
     open = true;
     attempts = 0;
     lastHeard = Date.now();
-    for (const feed of feeds) send(feed.method, feed.params());
+    unconfirmed.clear();
+    for (const feed of feeds) ask(feed);
     setState(true);
   };
   opened.onmessage = (event) => receive(event.data);

@@ -206,7 +206,6 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     const seen = new Set(unseen.map(({ session_id: id }) => id));
     const rest = others.filter(({ session_id: id }) => !seen.has(id));
     rows = arrange(unseen, rest, params.get("group") === "project");
-    list.refresh();
     list.redraw();
     showTools();
     if (rows.length > 0) {

@@ -194,6 +194,11 @@ test("a session is live: a turn in progress appears, and a new idle turn counts 
   await page.waitForSelector(".turn >> text=make live");
   await home.hooks(turn(session, cwd, Date.now(), { answer: "Live answer.", step: 5 }));
   await page.waitForSelector(".turn >> text=Live answer.");
+  // A control keeps the focus while the view is drawn again.
+  await page.focus(".ses-head >> text=Copy handoff");
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "One more", step: 5 }));
+  await page.waitForSelector(".turn >> text=One more");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Copy handoff");
   await until("it is seen", async () => !(await meta(session)).isUnobserved);
   await page.finish();
 });
