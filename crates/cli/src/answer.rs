@@ -102,10 +102,15 @@ fn fill(
 fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> u8 {
     let OpCall { op, params, saying, .. } = call;
     if let Some(miss) = op.cli.miss.and_then(|miss| miss(params, &result)) {
-        return out.miss(result, &miss);
+        return out.miss(result, &miss, op.cli.miss_is_result);
     }
     if out.json {
-        return out.result(&result, None);
+        let exit = out.result(&result, None);
+        // The result does not say that it has fewer items than were wanted.
+        let notes = op.cli.notes.filter(|_| saying.is_none()).map(|notes| notes(params, &result));
+        let reduced = notes.into_iter().flatten().filter(|note| note.starts_with("--limit "));
+        reduced.for_each(|note| out.remark(&note));
+        return exit;
     }
     let goes = saying.map_or(ResultForm::ToStdout, |saying| saying.goes);
     let items = op.cli.listed.and_then(|listed| result.get(listed.member)?.as_array());

@@ -1,7 +1,9 @@
-//! Completion of values that are in the store: projects, sessions, components; and of settings. The static script of a shell knows the
+//! Completion of values that are in the store: projects, sessions, components; and of settings and operations. The static script of a shell knows the
 //! commands, flags and fixed values; for other values it calls the program with the unfinished line.
 
 use clap::{Arg, Command};
+
+use crate::tree::OPERATION;
 
 /// The kind of a value that the program itself completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,18 +12,28 @@ pub enum LiveValues {
     Sessions,
     Components,
     Settings,
+    Operations,
 }
 
 /// The id of an argument that takes the name of a setting.
 pub const SETTING: &str = "setting";
 
 impl LiveValues {
-    /// The values of the argument with this id. The id of a parameter ends with its name.
-    fn of(id: &str) -> Option<LiveValues> {
-        if id == SETTING {
-            return Some(LiveValues::Settings);
+    /// The values of this argument of a command. The id of a parameter ends with its name.
+    fn of(arg: &Arg, command: &Command) -> Option<LiveValues> {
+        match arg.get_id().as_str() {
+            SETTING => return Some(LiveValues::Settings),
+            OPERATION => return Some(LiveValues::Operations),
+            _ => {}
         }
-        match id.strip_prefix("param:")?.rsplit(':').next()? {
+        let name = |arg: &Arg| {
+            Some(arg.get_id().as_str().strip_prefix("param:")?.rsplit(':').next()?.to_owned())
+        };
+        let is_of_sessions =
+            || command.get_arguments().any(|arg| name(arg).as_deref() == Some("session_id"));
+        match name(arg)?.as_str() {
+            // Sets are copied from a session, and records from a project.
+            "from" if is_of_sessions() => Some(LiveValues::Sessions),
             "project" | "from" | "into" => Some(LiveValues::Projects),
             "session_id" => Some(LiveValues::Sessions),
             "component" => Some(LiveValues::Components),
@@ -63,7 +75,7 @@ pub fn live_values<'w>(root: &Command, words: &'w [String]) -> Option<(LiveValue
             (places.nth(position)?, last.as_str())
         }
     };
-    Some((LiveValues::of(arg.get_id().as_str())?, start))
+    Some((LiveValues::of(arg, command)?, start))
 }
 
 /// The argument with this flag, without its dashes.
@@ -98,9 +110,22 @@ pub(crate) fn extended(script: &str, shell: clap_complete::Shell) -> String {
             let end = script.rfind("\nif [ \"$funcstack[1]\"").unwrap_or(script.len());
             format!("{}\n{ZSH}", &script[..end])
         }
-        clap_complete::Shell::Fish => format!("{script}{FISH}"),
+        clap_complete::Shell::Fish => format!("{}{FISH}", without_files(script)),
         _ => script.to_owned(),
     }
+}
+
+/// The script for fish in which flags with live values complete these, and no files.
+fn without_files(script: &str) -> String {
+    const LIVE: [&str; 5] = ["project", "session", "session-id", "component", "from"];
+    let line = |line: &str| {
+        let is_live = LIVE.iter().any(|flag| line.contains(&format!(" -l {flag} ")));
+        match line.strip_suffix(" -r").filter(|_| is_live) {
+            Some(flag) => format!("{flag} -x -a '(__rekindle_live)'\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    script.lines().map(line).collect()
 }
 
 const BASH: &str = r#"

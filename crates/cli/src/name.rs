@@ -85,7 +85,7 @@ impl Name {
     };
 
     /// Whether this is the program's own name.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.word == Name::FULL.word
     }
 

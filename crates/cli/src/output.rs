@@ -156,13 +156,14 @@ impl Output {
         self.text(&lines)
     }
 
-    /// Reports that the result lacks what was asked for. With `--json` the result gets a member `error`; under
-    /// another name it is printed as it is, which programs that know that name expect.
-    pub(crate) fn miss(&mut self, mut result: Value, miss: &OpError) -> u8 {
-        if !self.json {
+    /// Reports that the result lacks what was asked for. With `--json` and `prints_result` the result gets a member
+    /// `error`. Under another name it is printed as it is, which programs that know that name expect.
+    pub(crate) fn miss(&mut self, mut result: Value, miss: &OpError, prints_result: bool) -> u8 {
+        let is_full = self.name.is_full();
+        if !self.json || (is_full && !prints_result) {
             return self.error(miss);
         }
-        if let (true, Value::Object(members)) = (self.name.is_full(), &mut result) {
+        if let (true, Value::Object(members)) = (is_full, &mut result) {
             members.insert("error".to_owned(), miss.to_wire());
         }
         self.json_line(&result);

@@ -14,6 +14,7 @@ use crate::example;
 use crate::name::Name;
 use crate::overview;
 use crate::param::{Param, ParamKind};
+use crate::wording::LineWords;
 
 /// Ids of the global flags. A command of the caller that declares an argument of this id and type shows its own help
 /// for it.
@@ -30,6 +31,9 @@ pub(crate) const IDS: &str = "ids";
 pub(crate) const FULL: &str = "full";
 /// Id of the flag that selects the columns of a table.
 pub(crate) const COLUMNS: &str = "columns";
+
+/// Id of the argument that names an operation.
+pub(crate) const OPERATION: &str = "operation";
 
 pub(crate) const CALL: &str = "call";
 pub(crate) const OPS: &str = "ops";
@@ -105,7 +109,8 @@ fn whole(
     let wanted = |op: &&Operation| {
         !op.info.cli.path.is_empty() && words.is_none_or(|words| is_said(op, words, name))
     };
-    let lean = words.is_some();
+    let line_words = words.is_none().then(|| LineWords::of_commands(table));
+    let help = line_words.as_ref();
     for op in table.iter().filter(wanted) {
         let words = op.info.cli.path.iter();
         let node = words.fold(&mut shapes, |node, word| node.below.entry(word).or_default());
@@ -114,13 +119,13 @@ fn whole(
     let mut root = root(name);
     for own in extra {
         let merged = match shapes.below.remove(own.get_name()) {
-            Some(node) => node.graft(own, name, lean),
+            Some(node) => node.graft(own, name, help),
             None => own,
         };
         root = root.subcommand(merged);
     }
     for (word, node) in shapes.below {
-        let command = node.grow(word, name, lean);
+        let command = node.grow(word, name, help);
         root = root.subcommand(match table.command_group(word) {
             Some(about) => command.about(about),
             None => command,
@@ -171,7 +176,7 @@ fn root(name: &Name) -> Command {
 fn call() -> Command {
     Command::new(CALL)
         .about("Call any operation by its name or an alias")
-        .arg(Arg::new("operation").value_name("OPERATION").required(true).help("Name or alias"))
+        .arg(Arg::new(OPERATION).value_name("OPERATION").required(true).help("Name or alias"))
         .arg(
             Arg::new("params")
                 .value_name("PARAMS")
@@ -183,12 +188,12 @@ fn call() -> Command {
 fn ops() -> Command {
     Command::new(OPS)
         .about("List the operations, explain one, or show what listing them costs an agent")
-        .arg(Arg::new("operation").value_name("NAME").help("Explain this operation"))
+        .arg(Arg::new(OPERATION).value_name("NAME").help("Explain this operation"))
         .arg(
             Arg::new("cost")
                 .long("cost")
                 .action(ArgAction::SetTrue)
-                .conflicts_with("operation")
+                .conflicts_with(OPERATION)
                 .help("Tokens that each toolset costs an agent that lists it"),
         )
 }
@@ -217,13 +222,13 @@ struct CommandNode<'t> {
 }
 
 impl CommandNode<'_> {
-    /// Builds the command of this word.
-    fn grow(self, word: &'static str, name: &Name, lean: bool) -> Command {
+    /// Builds the command of this word. Without `help` it has no help texts.
+    fn grow(self, word: &'static str, name: &Name, help: Option<&LineWords>) -> Command {
         let mut command = Command::new(word);
         match self.op {
             Some(op) => {
-                command = shape(command, op);
-                if !lean {
+                command = shape(command, op, help);
+                if help.is_some() {
                     command = command.after_help(lesson(op, name));
                 }
                 if !self.below.is_empty() {
@@ -240,17 +245,17 @@ impl CommandNode<'_> {
             }
         }
         for (word, node) in self.below {
-            command = command.subcommand(node.grow(word, name, lean));
+            command = command.subcommand(node.grow(word, name, help));
         }
         command
     }
 
     /// Adds the missing subcommands of this word to the caller's command.
-    fn graft(self, mut command: Command, name: &Name, lean: bool) -> Command {
+    fn graft(self, mut command: Command, name: &Name, help: Option<&LineWords>) -> Command {
         for (word, node) in self.below {
             command = match command.find_subcommand(word) {
-                Some(_) => command.mut_subcommand(word, |own| node.graft(own, name, lean)),
-                None => command.subcommand(node.grow(word, name, lean)),
+                Some(_) => command.mut_subcommand(word, |own| node.graft(own, name, help)),
+                None => command.subcommand(node.grow(word, name, help)),
             };
         }
         command
@@ -258,8 +263,9 @@ impl CommandNode<'_> {
 }
 
 /// Adds the operation's arguments and help to the command.
-fn shape(command: Command, op: &Operation) -> Command {
+fn shape(command: Command, op: &Operation, help: Option<&LineWords>) -> Command {
     let info = op.info;
+    let known = help.map(|_| Param::all(op)).unwrap_or_default();
     let mut params = Param::all(op);
     // Clap numbers positions in the order of arguments; flags follow in the order of the schema.
     params.sort_by_key(|param| param.position.unwrap_or(usize::MAX));
@@ -276,12 +282,20 @@ fn shape(command: Command, op: &Operation) -> Command {
                 _ => "",
             },
         );
+        let arg = match help.zip(arg.get_help()) {
+            Some((words, help)) => {
+                let help = words.help(&help.to_string(), &known);
+                arg.help(help)
+            }
+            None => arg,
+        };
         let aliases = info.cli.flag_aliases.iter().filter(|(of, _)| *of == param.path());
         arg.visible_aliases(aliases.map(|(_, flag)| *flag))
     });
+    let doc = help.map(|words| words.explained(info.doc, &known)).unwrap_or_default();
     command
         .about(info.summary)
-        .long_about(format!("{}\n\n{}", info.summary, info.doc))
+        .long_about(format!("{}\n\n{doc}", info.summary))
         .visible_aliases(info.cli.aliases)
         .args(args)
         .args(switches(op))
@@ -338,6 +352,7 @@ fn lesson(op: &Operation, name: &Name) -> String {
 
 fn arg(param: &Param, more: &str) -> Arg {
     let help = format!("{}{more}", param.doc.trim_end_matches('.'));
+    let help = help.trim_start_matches("; ").to_owned();
     let arg = Arg::new(param.id()).required(param.required).help(help);
     let upper = match param.from_file {
         true => "FILE".to_owned(),

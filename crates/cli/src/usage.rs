@@ -77,7 +77,9 @@ fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Stri
     let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
     let is_it =
         |arg: &Arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long));
-    let typed = typed(argv, command, is_it).unwrap_or_else(|| flag.to_owned());
+    // An argument without a flag is named as the usage names it: `[AGENT]...`.
+    let named = || if flag.is_empty() { arg.clone() } else { flag.to_owned() };
+    let typed = typed(argv, command, is_it).unwrap_or_else(named);
     let message = match said.0.kind() {
         ErrorKind::MissingRequiredArgument => format!("missing {arg}"),
         ErrorKind::UnknownArgument => format!("unexpected argument '{arg}'"),
@@ -97,7 +99,8 @@ fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Stri
             let rendered = said.0.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();
             let first = first.trim_start_matches("error: ");
-            if typed == flag { first.to_owned() } else { first.replace(&arg, &typed) }
+            let first = first.replace("invalid digit found in string", "it is not a number");
+            if typed == flag { first } else { first.replace(&arg, &typed) }
         }
     };
     text::one_line(&message, 300)

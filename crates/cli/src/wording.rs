@@ -1,4 +1,4 @@
-//! Errors in the words of the command line: operations become commands, parameters become flags.
+//! Errors and help in the words of the command line: operations become commands, parameters become flags.
 
 use contract::Table;
 
@@ -25,6 +25,35 @@ impl LineWords {
             commands: table.iter().filter_map(command).collect(),
             flags: flags.map(|param| (param.name.clone(), format!("--{}", param.flag()))).collect(),
         }
+    }
+
+    /// The commands alone, for [`LineWords::explained`].
+    pub(crate) fn of_commands(table: &Table) -> LineWords {
+        LineWords::new(table, &[])
+    }
+
+    /// The description of a command with these parameters. It is the one of the operation, so its names have to be
+    /// replaced, in backticks or not.
+    pub(crate) fn explained(&self, text: &str, params: &[Param]) -> String {
+        let mut text = self.help(text, params);
+        for param in params.iter().filter(|param| param.position.is_none()) {
+            text = text.replace(&format!("`{}`", param.name), &format!("`--{}`", param.flag()));
+        }
+        text
+    }
+
+    /// The help of an argument. A name without an underscore may be one of its values, so it stays.
+    pub(crate) fn help(&self, text: &str, params: &[Param]) -> String {
+        let mut help = text.to_owned();
+        for (name, line) in self.commands.iter().filter(|(name, _)| name.contains('_')) {
+            help = help.replace(&format!("`{name}`"), name);
+            help = replace_word(&help, name, &format!("`{line}`"));
+        }
+        let flags = params.iter().filter(|param| param.position.is_none());
+        for param in flags.filter(|param| param.name.contains('_')) {
+            help = replace_word(&help, &param.name, &format!("--{}", param.flag()));
+        }
+        help
     }
 
     /// The text with commands for operations in backticks, and flags for parameters.

@@ -113,7 +113,11 @@ impl Config {
                 ConfigKind::Lifetime => ": session, forever, or one such as PT2H or P1D".to_owned(),
                 ConfigKind::Boolean => ": true or false".to_owned(),
                 ConfigKind::Port => " from 0 to 65535".to_owned(),
-                ConfigKind::Choice(words) => format!(": {}", words.join(", ")),
+                ConfigKind::Choice(words) => {
+                    let meant = text::suggest::did_you_mean(value, words.iter().copied());
+                    let meant = meant.map(|meant| format!(". {meant}")).unwrap_or_default();
+                    format!(": {}{meant}", words.join(", "))
+                }
                 ConfigKind::UpTo(max) => format!(" from 0 to {max}"),
                 ConfigKind::DaysByType => {
                     ": TYPE=DAYS, separated by commas, such as file_read=30,command=0".to_owned()

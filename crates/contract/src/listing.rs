@@ -1,10 +1,12 @@
 //! Lists in text for people: lines, ages, short ids, and notes about limits and times.
 
 use model::time::ago;
-use model::{OpError, limits};
+use model::{OpError, Tier, limits};
 use place::{About, Wanted};
+use store::{Rx, sessions};
 
 use crate::count::Count;
+use crate::cx::Cx;
 use crate::when::TimeBound;
 
 /// The age of a Unix timestamp relative to `now`, as text.
@@ -18,10 +20,23 @@ pub fn line(text: &str) -> String {
 }
 
 /// The ids of sessions as tables show them: prefixes that tell them apart and that every command accepts.
-pub fn session_ids<'s>(ids: impl Iterator<Item = &'s str>) -> Vec<String> {
+pub fn session_ids<'s>(ids: impl Iterator<Item = &'s str>, chars: Option<usize>) -> Vec<String> {
     let ids: Vec<&str> = ids.collect();
-    let short = text::table::short_ids(&ids, limits::SESSION_ID_CHARS_SHOWN);
+    let short = text::table::short_ids(&ids, chars.unwrap_or(limits::SESSION_ID_CHARS_SHOWN));
     short.into_iter().map(line).collect()
+}
+
+/// The characters of these sessions' ids that a table has to show, if more than usual. Only users get tables, so it is
+/// not computed for other callers.
+pub fn id_chars<'s>(
+    cx: &Cx<'_>,
+    rx: &Rx<'_>,
+    ids: impl Iterator<Item = &'s str>,
+) -> Result<Option<usize>, OpError> {
+    match cx.caller.tier {
+        Tier::Person => sessions::prefix_chars(rx, ids),
+        _ => Ok(None),
+    }
 }
 
 /// Says that a limit out of its range was changed.

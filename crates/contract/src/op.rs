@@ -69,6 +69,8 @@ pub struct CliShape {
     pub document: Option<Document>,
     /// Makes the command fail if the result lacks what was asked for.
     pub miss: Option<Miss>,
+    /// Whether `--json` then prints the result, which says more than the error.
+    pub miss_is_result: bool,
     /// Lines about the result on stderr, for people.
     pub notes: Option<Notes>,
     /// Refuses parameters before the operation is called. Other names of the program skip this check.
@@ -96,6 +98,7 @@ impl CliShape {
         columns: &[],
         document: None,
         miss: None,
+        miss_is_result: false,
         notes: None,
         refusal: None,
         starts_daemon: false,
@@ -361,12 +364,18 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
         (false, ".") => String::new(),
         (false, path) => path.to_owned(),
     };
+    let is_unknown = message.starts_with("unknown ");
+    let known = message.split('`').skip(3).step_by(2).filter(|_| is_unknown);
+    let meant = text::suggest::did_you_mean(member, known).map(|meant| format!("{meant} "));
     let message = message
         .replace("missing field", "missing parameter")
-        .replace("unknown field", "unknown parameter");
+        .replace("unknown field", "unknown parameter")
+        .replace("unknown variant", "unknown value");
     let message =
         if named || param.is_empty() { message } else { format!("parameter `{param}`: {message}") };
-    OpError::invalid(&param, message).hint(format!("`rekindle ops {op}` shows its parameters."))
+    let meant = meant.unwrap_or_default();
+    OpError::invalid(&param, message)
+        .hint(format!("{meant}`rekindle ops {op}` shows its parameters."))
 }
 
 /// The JSON schema of a type, with subschemas inlined and without details of Rust types.

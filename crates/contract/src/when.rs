@@ -251,7 +251,11 @@ impl Visitor<'_> for OfWhen {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<TimeBound, E> {
         let when = When::parse(text);
-        let when = when.ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))?;
+        let when = when.ok_or_else(|| {
+            let shown = text::one_line(text, 60);
+            let expected = &self as &dyn serde::de::Expected;
+            E::custom(format!("'{shown}' is not a time; write {expected}"))
+        })?;
         Ok(TimeBound { when, text: text.to_owned() })
     }
 }

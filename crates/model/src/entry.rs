@@ -14,6 +14,15 @@ pub struct EntryPath {
 }
 
 impl EntryPath {
+    /// Reads a path, or the id of a record as our tables print it: `#24`, or `24`.
+    pub fn parse_or_id(text: &str) -> Result<EntryPath, OpError> {
+        let id = text.strip_prefix('#').unwrap_or(text);
+        match !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => Ok(EntryPath { scheme: "obs".to_owned(), segments: vec![id.to_owned()] }),
+            false => EntryPath::parse(text),
+        }
+    }
+
     /// Reads `scheme://segment/segment` and decodes each segment once. `.` and `..` are names like any other: a path is
     /// not resolved, and its scheme refuses names that it does not allow.
     pub fn parse(text: &str) -> Result<EntryPath, OpError> {

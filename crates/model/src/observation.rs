@@ -202,8 +202,13 @@ impl<'de> Deserialize<'de> for RecordType {
 /// The error for a word that is no type of record; it lists those that are.
 pub fn unknown_type<'w>(word: &str, types: impl IntoIterator<Item = &'w str>) -> OpError {
     let types: Vec<&str> = types.into_iter().collect();
-    OpError::invalid("", format!("no record is of the type '{word}'"))
-        .hint(format!("Choose from: {}.", types.join(", ")))
+    let meant = text::suggest::did_you_mean(word, types.iter().copied());
+    let meant = meant.map(|meant| format!("{meant} "));
+    OpError::invalid("", format!("no record is of the type '{word}'")).hint(format!(
+        "{}Choose from: {}.",
+        meant.unwrap_or_default(),
+        types.join(", ")
+    ))
 }
 
 /// The `format` of a [`RecordType`] in schemas of parameters. The table of operations replaces it by the words for the kinds

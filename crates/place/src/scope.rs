@@ -132,6 +132,7 @@ impl Scope {
             answered_at: now.div_euclid(1000),
             project: self.name.clone(),
             projects: self.sharing(),
+            id_chars: None,
         }
     }
 }
@@ -147,6 +148,11 @@ pub struct About {
     /// All projects of the name, if several share it. Each is accepted as `project`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<String>,
+    /// Characters of the listed sessions' ids that tell them from all other sessions, if the usual eight do not. The
+    /// command line prints so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id_chars: Option<usize>,
 }
 
 /// The `project://` path of a key: readable if possible, else encoded as one segment.
@@ -173,21 +179,24 @@ pub fn unknown(rx: &Rx<'_>, name: &str) -> Result<OpError, OpError> {
     let known: Vec<String> =
         projects::latest(rx)?.into_iter().map(|(project, _)| project.name).collect();
     let wanted = name.to_lowercase();
-    let near = |known: &&String| {
-        let known = known.to_lowercase();
-        let begins = known.chars().zip(wanted.chars()).take_while(|(a, b)| a == b).count();
-        begins >= 3 || known.contains(&wanted) || wanted.contains(&known)
-    };
-    let mut names: Vec<&String> = known.iter().filter(near).collect();
-    if names.is_empty() {
-        names = known.iter().collect();
+    let mut names: Vec<&str> = Vec::new();
+    for name in &known {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
     }
-    names.dedup();
+    let lower: Vec<(String, &str)> =
+        names.iter().map(|name| (name.to_lowercase(), *name)).collect();
+    let close = text::suggest::closest(&wanted, lower.iter().map(|(lower, _)| lower.as_str()));
+    let close = close.iter().filter_map(|close| lower.iter().find(|(lower, _)| lower == close));
+    let close: Vec<&str> = close.map(|(_, name)| *name).collect();
+    let meant = text::suggest::offer(&close).map(|meant| format!("{meant} ")).unwrap_or_default();
+    let left_out = names.len().saturating_sub(limits::PROJECTS_TOLD);
     names.truncate(limits::PROJECTS_TOLD);
-    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
     let hint = match names[..] {
         [] => "Nothing is recorded yet; `*` means all projects.".to_owned(),
-        _ => format!("Known are: {}; `*` means all projects.", names.join(", ")),
+        _ => format!("{meant}Known are: {}{more}; `*` means all projects.", names.join(", ")),
     };
     let name = text::one_line(name, limits::PROJECT_NAME_CHARS_TOLD);
     Ok(OpError::not_found(format!("no project is called '{name}'"))

@@ -66,6 +66,7 @@ impl Op for GetHint {
             pretty: Some(pretty::<Self>),
             verbatim: true,
             miss: Some(miss::<Self>),
+            miss_is_result: true,
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },

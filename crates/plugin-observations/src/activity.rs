@@ -155,7 +155,8 @@ impl Op for Activity {
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let page = activity::page(rx, &params.query(rx, &scope)?)?;
-            let about = scope.about(cx.now);
+            let ids = page.records.iter().map(|record| RecordRow::from(record).session);
+            let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
             Ok(ActivityOutput { records: page.records, next: page.next, about })
         })
     }

@@ -149,11 +149,14 @@ impl Op for FileHistory {
                 let query = FileQuery { also: &[], ..query(&earlier.file_path) };
                 found.extend(history::of_file(rx, &query)?);
             }
+            let sessions: Vec<_> = found.into_iter().map(TouchingSession::new).collect();
+            let ids = sessions.iter().map(|session| session.session_id.as_str());
+            let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
             Ok(FileHistoryOutput {
                 earlier_names,
                 file_path: params.file_path.clone(),
-                sessions: found.into_iter().map(TouchingSession::new).collect(),
-                about: scope.about(cx.now),
+                sessions,
+                about,
             })
         })?;
         Ok(output)
@@ -226,7 +229,8 @@ impl Pretty for FileHistory {
                 format!("Before #{} it was {name}.", earlier.observation_id)
             })
             .collect();
-        let ids = show::session_ids(sessions.iter().map(|session| session.session_id.as_str()));
+        let ids = sessions.iter().map(|session| session.session_id.as_str());
+        let ids = show::session_ids(ids, about.id_chars);
         for (session, id) in sessions.iter().zip(ids) {
             if !lines.is_empty() {
                 lines.push(String::new());

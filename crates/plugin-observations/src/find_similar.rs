@@ -24,7 +24,7 @@ pub(crate) struct FindSimilar;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindSimilarParams {
-    /// A text, or the path of an entry alone; similar records are returned. Its first 4,000 characters
+    /// A text, or the id of a record or the path of an entry alone; similar records are returned. Its first 4,000 characters
     /// count.
     #[serde(default)]
     text: Option<String>,
@@ -167,7 +167,7 @@ impl FindSimilarParams {
 }
 
 fn entry(cx: &Cx<'_>, path: &str) -> Result<Subject, OpError> {
-    let parsed = EntryPath::parse(path)?;
+    let parsed = EntryPath::parse_or_id(path)?;
     let got = cx.call("get", json!({ "path": path }))?;
     let body = got["entry"]["body"].as_str().unwrap_or_default();
     Ok(Subject::Entry(parsed, body.to_owned()))

@@ -236,8 +236,8 @@ impl PurgeParams {
             || self.search.is_some()
             || self.literal.is_some();
         if !given {
-            return Err(OpError::invalid("", "no filter says what is to go").hint(
-                "Give at least one filter, for example project or older_than; `rekindle purge --help` lists them.",
+            return Err(OpError::invalid("", "no filter selects the records to delete").hint(
+                "Give at least one filter, for example `session_id` or `older_than`; `rekindle purge --help` lists them.",
             ));
         }
         let min = limits::LITERAL_CHARS_MIN;
@@ -498,6 +498,13 @@ impl PurgeOutput {
                 (Some(count), false) => {
                     format!("would purge {} about records", counted(count, "note"))
                 }
+            };
+        }
+        if observations + prompts + of_others + sessions + projects == 0 {
+            let count = counted(summaries, "summary");
+            return match self.purged {
+                true => format!("✔ rewrote {count}"),
+                false => format!("would rewrite {count}\nNothing was changed; --confirm does it."),
             };
         }
         let mut counts = [

@@ -100,7 +100,9 @@ impl Op for RecentRecords {
                 None => observations::newest(rx, scope.ids().as_deref(), (before, after), limit)?,
             };
             let results = replaced::marked(rx, results)?;
-            Ok(RecentRecordsOutput { results, about: scope.about(cx.now) })
+            let ids = results.iter().map(|record| RecordRow::from(record).session);
+            let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
+            Ok(RecentRecordsOutput { results, about })
         })
     }
 }

@@ -286,6 +286,8 @@ impl Op for Search {
                 true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,
                 false => Vec::new(),
             };
+            let ids = results.iter().map(|hit| hit.session_id.as_str());
+            let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
             Ok(SearchOutput {
                 merely_similar,
                 results,
@@ -294,7 +296,7 @@ impl Op for Search {
                 partial: found.completeness.is_partial() || query.cut,
                 warning: rx.met_damaged_index().then_some(DAMAGED_INDEX.into()),
                 next_offset,
-                about: scope.about(cx.now),
+                about,
             })
         })?;
         output.partial |= !whole;

@@ -118,7 +118,9 @@ impl Op for SessionSummaries {
                     summary,
                 });
             }
-            Ok(SessionSummariesOutput { results, about: scope.about(cx.now) })
+            let ids = results.iter().map(|session| session.session_id.as_str());
+            let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
+            Ok(SessionSummariesOutput { results, about })
         })
     }
 }
@@ -135,7 +137,8 @@ impl Pretty for SessionSummaries {
             let what = format!("No session{times} has a summary");
             return show::nothing(&what, &params.project, about);
         }
-        let ids = show::session_ids(results.iter().map(|session| session.session_id.as_str()));
+        let ids = results.iter().map(|session| session.session_id.as_str());
+        let ids = show::session_ids(ids, about.id_chars);
         let block = |(session, id): (&SummarisedSession, String)| {
             let mut lines = vec![format!(
                 "{id} in {}, started {}",

@@ -1,7 +1,7 @@
 //! Records in text for people: tables, ages, previews.
 
 pub(crate) use contract::listing::{
-    age, empty_time, limit_note, line, list_notes, nothing, session_ids, times_given,
+    age, empty_time, id_chars, limit_note, line, list_notes, nothing, session_ids, times_given,
 };
 use model::limits;
 use model::observation::{ObsType, Observation, RecordType};
@@ -110,7 +110,7 @@ pub(crate) fn records<'r>(
 ) -> String {
     let rows: Vec<RecordRow<'_>> = rows.collect();
     let several = rows.windows(2).any(|two| two[0].project != two[1].project);
-    record_table(&rows, now, &usual_columns(several), width)
+    record_table(&rows, (now, None), &usual_columns(several), width)
 }
 
 /// The records of an answer as a table with the selected columns. If all projects were searched, it names the
@@ -126,11 +126,17 @@ pub(crate) fn records_about<'r>(
     }
     let selected: Vec<&str> = columns.iter().map(String::as_str).collect();
     let columns = if columns.is_empty() { usual_columns(true) } else { selected };
-    record_table(&rows.collect::<Vec<_>>(), about.answered_at, &columns, width)
+    let shown = (about.answered_at, about.id_chars);
+    record_table(&rows.collect::<Vec<_>>(), shown, &columns, width)
 }
 
-fn record_table(records: &[RecordRow<'_>], now: i64, columns: &[&str], width: usize) -> String {
-    let sessions = session_ids(records.iter().map(|record| record.session));
+fn record_table(
+    records: &[RecordRow<'_>],
+    (now, id_chars): (i64, Option<usize>),
+    columns: &[&str],
+    width: usize,
+) -> String {
+    let sessions = session_ids(records.iter().map(|record| record.session), id_chars);
     let mut rows = vec![columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
     for (record, session) in records.iter().zip(&sessions) {
         let cell = |name: &&str| match *name {

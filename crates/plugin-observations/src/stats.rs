@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use contract::pretty::pretty;
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use model::observation::ObsType;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,8 +115,14 @@ impl Pretty for MemoryStats {
         let now = output.answered_at;
         let mut kinds: Vec<(&String, &u64)> = output.by_type.iter().collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let kinds: Vec<String> =
-            kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        // Records that are no observations, such as memories.
+        let (kinds, others): (Vec<_>, Vec<_>) =
+            kinds.into_iter().partition(|(kind, _)| ObsType::parse(kind).is_some());
+        let told = |counts: Vec<(&String, &u64)>| {
+            let told = counts.iter().map(|(kind, count)| format!("{kind} {count}"));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        let (kinds, others) = (told(kinds), told(others));
         let each = match output.bytes_per_observation {
             Some(each) => format!(", {} per observation", text::size(each)),
             None => String::new(),
@@ -132,7 +139,10 @@ impl Pretty for MemoryStats {
             format!("database:     {}{each}", text::size(output.database_bytes)),
         ];
         if !kinds.is_empty() {
-            lines.insert(1, format!("  by type:    {}", kinds.join(", ")));
+            lines.insert(1, format!("  by type:    {kinds}"));
+        }
+        if !others.is_empty() {
+            lines.insert(lines.len() - 2, format!("others:       {others}"));
         }
         if let (Some(oldest), Some(newest)) = (output.oldest_at, output.newest_at) {
             lines.push(format!("oldest:       {}", show::age_and_date(oldest, now)));

@@ -163,8 +163,10 @@ impl Op for ListSessions {
             };
             let page = query.page(rx, params.limit.within(1..=limits::SESSIONS_MAX))?;
             let listed = page.rows.into_iter().map(|row| ListedSession::read(rx, row));
-            let sessions = listed.collect::<Result<_, OpError>>()?;
-            Ok(ListSessionsOutput { sessions, next: page.next, about: scope.about(cx.now) })
+            let sessions = listed.collect::<Result<Vec<_>, OpError>>()?;
+            let ids = sessions.iter().map(|session| session.session_id.as_str());
+            let about = About { id_chars: listing::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
+            Ok(ListSessionsOutput { sessions, next: page.next, about })
         })
     }
 }
@@ -183,7 +185,8 @@ impl Pretty for ListSessions {
         }
         let header = ["session", "date", "last", "state", "project", "actions", "intent"];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
-        let ids = listing::session_ids(sessions.iter().map(|session| session.session_id.as_str()));
+        let ids = sessions.iter().map(|session| session.session_id.as_str());
+        let ids = listing::session_ids(ids, about.id_chars);
         rows.extend(sessions.iter().zip(ids).map(|(session, id)| {
             let told = session.name.as_deref().or(session.intent.as_deref());
             vec![

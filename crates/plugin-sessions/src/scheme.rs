@@ -33,10 +33,7 @@ impl Scheme for ContextScheme {
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let (name, set) = parts(path)?;
-        let sets = cx.store.read(|rx| match sessions::by_name(rx, name)? {
-            Some(session) => context::of_session(rx, session.id),
-            None => Err(OpError::not_found(format!("Session not found: {name}"))),
-        })?;
+        let sets = cx.store.read(|rx| context::of_session(rx, sessions::find(rx, name)?.id))?;
         let body = match set {
             Some(set) if sets.of(set).is_empty() => {
                 let message = format!("the session has no set '{set}'");

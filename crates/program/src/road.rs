@@ -39,6 +39,22 @@ enum Transport {
     Beside(Runtime),
 }
 
+/// Refuses to read a database that `--db` names and that does not exist: to create it would hide a typing error. A
+/// database with spooled events is about to be created.
+fn check_database_exists(world: &World) -> Result<(), OpError> {
+    let Some(named) = world.db.as_deref().filter(|_| world.out.name().is_full()) else {
+        return Ok(());
+    };
+    let is_missing = std::fs::symlink_metadata(&world.locations.database)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let spooled = || runtime::spool::own_files(&world.locations.spools(), world.locations.uid());
+    if !is_missing || lock::holder(&world.locations).is_some() || !spooled().is_empty() {
+        return Ok(());
+    }
+    Err(OpError::not_found(format!("there is no database at {}", named.display()))
+        .hint("Check the path of --db. The first command that records something there creates the database."))
+}
+
 impl<'w> CommandRoad<'w> {
     pub(crate) fn new(world: &'w mut World, starts_daemon: bool) -> CommandRoad<'w> {
         CommandRoad { world: RefCell::new(world), starts_daemon, way: RefCell::new(None) }
@@ -48,6 +64,9 @@ impl<'w> CommandRoad<'w> {
     /// back to a read-only view.
     fn find_for(&self, reads: bool) -> Result<Transport, OpError> {
         let may_look = reads && !self.starts_daemon;
+        if reads {
+            check_database_exists(&self.world.borrow())?;
+        }
         let patience = if may_look { limits::BESIDE_PATIENCE } else { limits::FIND_PRIMARY };
         let lost = match self.find(patience) {
             Err(error) if matches!(error.code, Code::Timeout | Code::Unavailable) => error,

@@ -52,6 +52,15 @@ pub fn fail_interrupted(tx: &Tx<'_>, at: i64) -> Result<Vec<i64>, OpError> {
     tx.sql(|db| db.prepare_cached(FAIL)?.query_map([at], |row| row.cell(0))?.collect())
 }
 
+/// Ends the jobs that a restored backup has as running. The backup job itself was running while it copied its row, and it
+/// succeeded, because the copy exists.
+pub fn end_restored(tx: &Tx<'_>, at: i64) -> Result<(), OpError> {
+    const DONE: &str = "UPDATE jobs SET state = 'done', ended_at = ?1 \
+         WHERE state = 'running' AND op = 'backup'";
+    tx.sql(|db| db.execute(DONE, [at]))?;
+    fail_interrupted(tx, at).map(drop)
+}
+
 /// The newest jobs, newest first.
 pub fn list(rx: &Rx<'_>, limit: usize) -> Result<Vec<Job>, OpError> {
     const LIST: &str = "SELECT id, op, state, why, started_at, ended_at FROM jobs \

@@ -14,6 +14,7 @@ use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
 use crate::passages;
 use crate::pauses;
+use crate::sessions;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns};
 use crate::tx::{Rx, Tx};
 
@@ -337,11 +338,14 @@ pub fn overview(
     project: Project,
     last_at: Option<i64>,
 ) -> Result<ProjectOverview, OpError> {
-    const COUNTS: &str = "SELECT (SELECT count(*) FROM sessions WHERE project = ?1), \
+    let counts = format!(
+        "SELECT (SELECT count(*) FROM sessions s WHERE project = ?1 AND {}), \
          (SELECT count(*) FROM prompts WHERE project = ?1), \
-         (SELECT count(*) FROM observations WHERE project = ?1)";
+         (SELECT count(*) FROM observations WHERE project = ?1)",
+        sessions::is_listed("s")
+    );
     let (sessions, prompts, observations) = rx.sql(|db| {
-        let mut select = db.prepare_cached(COUNTS)?;
+        let mut select = db.prepare_cached(&counts)?;
         select.query_row([project.id], |row| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?)))
     })?;
     let aliases = aliases(rx, project.id)?;

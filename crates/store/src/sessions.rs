@@ -347,6 +347,28 @@ fn count_with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<usize, OpError> {
     rx.sql(|db| db.prepare_cached(&count)?.query_row(given, |row| row.cell(0)))
 }
 
+/// The characters that tell each of these names from all other names, if more than usual.
+pub fn prefix_chars<'n>(
+    rx: &Rx<'_>,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<Option<usize>, OpError> {
+    const NEIGHBOURS: &str = "SELECT (SELECT max(name) FROM sessions WHERE name < ?1), \
+         (SELECT min(name) FROM sessions WHERE name > ?1)";
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
+    let mut needed = 0;
+    for name in names {
+        let neighbours: [Option<String>; 2] = rx.sql(|db| {
+            let mut select = db.prepare_cached(NEIGHBOURS)?;
+            select.query_row([name], |row| Ok([row.cell(0)?, row.cell(1)?]))
+        })?;
+        let shared =
+            |other: String| name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+        let most = neighbours.into_iter().flatten().map(shared).max().unwrap_or_default();
+        needed = needed.max(most + 1);
+    }
+    Ok(Some(needed).filter(|needed| *needed > limits::SESSION_ID_CHARS_SHOWN))
+}
+
 /// The session's id in the store.
 pub fn id_of(rx: &Rx<'_>, name: &str) -> Result<Option<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_NAME)?.query_row([name], |row| row.cell(0)).optional())
@@ -576,9 +598,15 @@ pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     rx.sql(|db| db.prepare_cached(LAST_BY_AGENT)?.query_map([OF_MARKS], read)?.collect())
 }
 
-/// The number of sessions, those for a project's marks included.
+/// The number of sessions that lists show.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM sessions", [], |row| row.cell(0)))
+    let count = format!("SELECT count(*) FROM sessions s WHERE {}", is_listed("s"));
+    rx.sql(|db| db.query_row(&count, [], |row| row.cell(0)))
+}
+
+/// The condition that a session is one that lists show: not that of marks outside a session, and not deleted.
+pub(crate) fn is_listed(table: &str) -> String {
+    format!("{table}.agent <> '{OF_MARKS}' AND {}", not_deleted(&format!("{table}.id")))
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<String, OpError> {

@@ -39,7 +39,7 @@ fn an_error_names_the_flag_that_was_typed() {
         ("purge --id banana", "--id wants an integer, not 'banana'"),
         ("purge --ids banana", "--ids wants an integer, not 'banana'"),
         ("timeline banana", "ANCHOR wants an integer, not 'banana'"),
-        ("search x --before banana", "--before: invalid value: string \"banana\", expected "),
+        ("search x --before banana", "--before: 'banana' is not a time; write a date such as "),
         ("hint set a b c --ttl banana", "--ttl: 'banana' is not session, "),
     ] {
         let run = home.run(&line.split(' ').collect::<Vec<_>>());
@@ -114,6 +114,17 @@ fn help_texts_are_not_run_by_zsh() {
 
 /// @live_completion
 #[test]
+fn fish_completes_no_files_for_projects_and_sessions() {
+    let script = home().run(&["completions", "fish"]).ok();
+    for flag in [" -l project ", " -l session-id ", " -l component "] {
+        let mut lines = script.lines().filter(|line| line.contains(flag)).peekable();
+        assert!(lines.peek().is_some(), "{flag}");
+        assert!(lines.all(|line| line.ends_with("-x -a '(__rekindle_live)'")), "{flag}");
+    }
+}
+
+/// @live_completion
+#[test]
 fn bash_completes_projects_sessions_components_and_record_types() {
     let home = home();
     for project in ["web", "payments"] {
@@ -141,6 +152,8 @@ fn bash_completes_projects_sessions_components_and_record_types() {
         ("config set daemon.po", "daemon.port"),
         ("search x --type git_c", "git_commit"),
         ("hint g", "get"),
+        ("context copy session-of-pay", "session-of-payments"),
+        ("call set_hi", "set_hint"),
     ] {
         let words: Vec<String> = std::iter::once("rekindle")
             .chain(line.split(' '))
@@ -284,5 +297,57 @@ fn suggestions_for_commands_flags_settings_and_values_begin_with_the_likeliest()
     let types = types["params_schema"]["properties"]["obs_type"]["enum"].take();
     for kind in types.as_array().unwrap().iter().filter_map(Value::as_str) {
         assert!(run.stderr.contains(kind), "{kind} is missing: {}", run.stderr);
+    }
+}
+
+/// @suggestions
+#[test]
+fn a_mistyped_name_gets_the_right_one_as_a_hint() {
+    let home = home();
+    home.run(&["mark", "a decision"]).ok();
+    for (line, hint) in [
+        ("forget", "Did you mean purge?"),
+        ("merge", "Did you mean `rekindle project merge`?"),
+        ("undo", "`rekindle --help` lists the commands."),
+        ("search x --since 1d", "Did you mean --after?"),
+        ("search x --quiet", "`rekindle search --help` lists the options."),
+        ("ghap stop", "The commands of `rekindle ghap` are "),
+        ("memory search", "Did you mean find?"),
+        ("hint list", "Did you mean ls?"),
+        ("sessions list", "`rekindle sessions` alone lists them."),
+        ("sessions search", "Use `rekindle sessions --query TEXT`."),
+        ("help serach", "Did you mean search?"),
+        ("search", "for example `rekindle search "),
+        ("config set log.level wran", "Did you mean warn?"),
+        ("config set retention.days file_reads=3", "Did you mean file_read?"),
+        ("call search {\"quer\":\"x\"}", "Did you mean query?"),
+        ("call search {\"query\":\"x\",\"order_by\":\"newst\"}", "Did you mean newest?"),
+    ] {
+        let run = home.run(&line.split(' ').collect::<Vec<_>>());
+        assert_ne!(run.code, 0, "{line}: {run:?}");
+        assert!(run.stderr.contains(hint), "{line}: {run:?}");
+    }
+    let payload = json!({ "session_id": "s-1", "cwd": "/srv/shop", "prompt": "hello there" });
+    home.call("hook", &json!({ "event": "UserPromptSubmit", "payload": payload }));
+    let run = home.run(&["recent", "--project", "shp"]);
+    assert!(run.stderr.contains("Did you mean shop?"), "{run:?}");
+}
+
+/// @errors_in_the_words_of_the_surface
+#[test]
+fn help_names_commands_and_flags_and_no_operation() {
+    let home = home();
+    for (line, named, hidden) in [
+        ("search", "`rekindle show` has whole records", "get_observations has"),
+        ("unpin", "`rekindle pin`", "opposite of pin_observation"),
+        ("value check", "`rekindle value clusters`", "get_clusters"),
+        ("maintain", "With `--sweep`", "With `sweep`"),
+        ("ghap search", "A question or words; - reads stdin", "          ; - reads"),
+    ] {
+        let mut args: Vec<&str> = line.split(' ').collect();
+        args.push("--help");
+        let help = home.run(&args).ok();
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(named) && !help.contains(hidden), "{line}: {help}");
     }
 }

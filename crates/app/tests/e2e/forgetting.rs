@@ -224,7 +224,7 @@ fn a_purge_is_typed_with_its_filters() {
     events(&home, "s-1");
     let refused = home.run(&["purge", "--confirm"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("no filter says what is to go"), "{refused:?}");
+    assert!(refused.stderr.contains("no filter selects the records to delete"), "{refused:?}");
     let filters = [
         "--before",
         "2999-01-01",

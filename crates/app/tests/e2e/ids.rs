@@ -123,3 +123,57 @@ fn an_unknown_id_is_an_error_object_with_json() {
     assert_eq!(printed["error"]["message"], "there is no #99999", "{printed}");
     assert_eq!(failed.stderr, "");
 }
+
+/// @ids_as_printed
+#[test]
+fn an_entry_is_read_and_compared_by_the_id_of_its_record() {
+    let home = two_sessions();
+    let id = id_of(&home, "zebrafish");
+    home.run(&["context", "set", "ports", "8080", "--session", FIRST]).ok();
+    for written in [id.clone(), format!("#{id}")] {
+        assert!(home.run(&["get", &written]).ok().contains("tame the zebrafish"), "{written}");
+        for args in [&["similar", &written] as &[&str], &["similar", "--path", &written]] {
+            let found = home.run(&[args, &["--project", "*"]].concat()).ok();
+            assert!(!found.contains("tame the zebrafish"), "it is compared with others: {found}");
+        }
+    }
+    let sets = home.run(&["get", &format!("context://{}", &FIRST[..8])]).ok();
+    assert!(sets.contains("8080"), "{sets}");
+    let unknown = home.run(&["get", "hnt://web/build"]);
+    assert!(unknown.stderr.contains("Did you mean hint://?"), "{unknown:?}");
+}
+
+/// @session_prefixes
+#[test]
+fn every_printed_session_id_names_one_session() {
+    let home = home();
+    for last in [1, 2] {
+        let payload = json!({
+            "session_id": format!("5f2c9a10-aaaa-{last}"), "cwd": "/srv/app",
+            "prompt": format!("rearrange the aquarium {last}"),
+        });
+        home.call("hook", &json!({ "event": "UserPromptSubmit", "payload": payload }));
+    }
+    let last_word = |text: &str| text.split_whitespace().last().unwrap_or_default().to_owned();
+    let listed = home.run(&["sessions", "--project", "*", "--limit", "1"]).ok();
+    let row = listed.lines().nth(1).unwrap();
+    let hit = ["search", "aquarium", "--project", "*", "--limit", "1", "--columns", "session"];
+    for id in [row.split(' ').next().unwrap().to_owned(), last_word(&home.run(&hit).ok())] {
+        assert!(id.starts_with("5f2c9a10-aaaa-"), "{id}: {listed}");
+        home.run(&["trace", &id]).ok();
+    }
+}
+
+/// @unknown_id_as_json
+#[test]
+fn json_has_the_error_alone_or_the_result_alone() {
+    let home = two_sessions();
+    for args in [&["show", "99999"] as &[&str], &["sessions", "delete", FIRST]] {
+        let printed = home.run(&[args, &["--json"]].concat()).json();
+        let members: Vec<&String> = printed.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["error"], "{printed}");
+    }
+    let reduced = home.run(&["search", "zebrafish", "--project", "*", "--limit", "500", "--json"]);
+    assert_eq!(reduced.stderr, "--limit 500 was reduced to 100, the maximum\n");
+    assert!(reduced.json()["error"].is_null());
+}

@@ -42,6 +42,19 @@ fn bad_parameters_leave_no_job_and_an_unknown_one_cannot_be_cancelled() {
     assert_eq!(late.trim(), "job 1 had ended already");
 }
 
+/// @jobs_are_recorded
+#[test]
+fn a_restored_backup_has_no_running_job() {
+    let home = home();
+    home.run(&["mark", "a decision"]).ok();
+    let daemon = home.daemon();
+    home.run(&["backup", "copy.db"]).ok();
+    home.run(&["restore", "copy.db"]).ok();
+    let all = jobs(&home);
+    assert_eq!((&all[0]["op"], &all[0]["state"]), (&json!("backup"), &json!("done")), "{all:?}");
+    drop(daemon);
+}
+
 /// @jobs_survive_a_crash
 #[test]
 fn a_job_of_a_process_that_was_killed_is_marked_as_failed() {

@@ -419,3 +419,19 @@ fn an_unrecognisable_damaged_header_is_reported_with_a_way_out() {
     home.run(&["restore", "copy.db"]).ok();
     assert_eq!(home.run(&["hint", "get", "web", "build"]).code, 0);
 }
+
+/// @only_databases_are_opened
+#[test]
+fn a_reading_command_does_not_create_the_database_of_a_mistyped_path() {
+    let home = plain_home();
+    let missing = home.path("no/such/a.db");
+    let named = missing.to_str().unwrap();
+    for command in [&["stats"] as &[&str], &["search", "x"], &["recent"]] {
+        let run = home.run(&[command, &["--db", named]].concat());
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stderr.contains(&format!("there is no database at {named}")), "{run:?}");
+        assert!(!home.path("no").exists());
+    }
+    home.run(&["mark", "a decision", "--db", named]).ok();
+    assert!(home.run(&["stats", "--db", named]).ok().contains("observations: 1"));
+}

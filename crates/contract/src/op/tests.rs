@@ -48,6 +48,9 @@ fn the_message_of_a_bad_parameter_says_what_is_wrong_with_it() {
         let error = read_params::<Outer>("probe", params).unwrap_err();
         assert!(error.message.starts_with(message), "{}", error.message);
     }
+    let error = read_params::<Outer>("probe", json!({ "nane": "a" })).unwrap_err();
+    let hint = "Did you mean name? `rekindle ops probe` shows its parameters.";
+    assert_eq!(error.hint.as_deref(), Some(hint));
     let error = read_params::<Outer>("probe", Value::Null).unwrap_err();
     assert_eq!(error.message, "missing parameter `name`", "null is an object without members");
     assert_eq!(error.hint.as_deref(), Some("`rekindle ops probe` shows its parameters."));

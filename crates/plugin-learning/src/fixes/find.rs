@@ -69,7 +69,7 @@ impl Op for FindFix {
         },
         examples: &[
             Example {
-                title: "The failures of this project",
+                title: "The failures of all projects",
                 before: &[],
                 params: r#"{"project":"*"}"#,
             },

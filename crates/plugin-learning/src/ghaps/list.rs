@@ -165,7 +165,7 @@ impl Pretty for ListGhapEntries {
             let goal = contract::listing::line(&one.goal);
             words.into_iter().map(str::to_owned).chain([goal]).collect()
         };
-        let headings = ["ID", "OUTCOME", "TIER", "DOMAIN", "GOAL"].map(str::to_owned).to_vec();
+        let headings = ["id", "outcome", "tier", "domain", "goal"].map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> =
             [headings].into_iter().chain(output.results.iter().map(row)).collect();
         text::table::table(&rows, &[], width)

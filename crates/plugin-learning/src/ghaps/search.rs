@@ -22,6 +22,7 @@ pub(crate) struct SearchExperiences;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchExperiencesParams {
+    /// A question or words.
     query: String,
     /// `surprise` and `root_cause` are those of falsified ones only.
     #[serde(default = "full")]

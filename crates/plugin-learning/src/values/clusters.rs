@@ -138,7 +138,7 @@ impl Pretty for GetClusters {
             let weight = format!("{:.2}", one.avg_weight);
             vec![one.cluster_id.clone(), one.size.to_string(), weight, one.about.clone()]
         };
-        let headings = ["CLUSTER", "SIZE", "WEIGHT", "ABOUT"].map(str::to_owned).to_vec();
+        let headings = ["cluster", "size", "weight", "about"].map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> =
             [headings].into_iter().chain(output.clusters.iter().map(row)).collect();
         format!("{}\n{noise}", text::table::table(&rows, &[], width))

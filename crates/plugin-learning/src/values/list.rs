@@ -117,7 +117,7 @@ impl Pretty for ListValues {
             return contract::listing::nothing("No values", &params.project, &output.about);
         }
         let row = |one: &ValueLine| vec![one.id.clone(), contract::listing::line(&one.text)];
-        let headings = ["ID", "VALUE"].map(str::to_owned).to_vec();
+        let headings = ["id", "value"].map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> =
             [headings].into_iter().chain(output.results.iter().map(row)).collect();
         text::table::table(&rows, &[], width)

@@ -131,7 +131,7 @@ impl Pretty for GetClusterMembers {
             let (id, similarity) = (one.id.clone(), format!("{:.2}", one.similarity));
             vec![id, status, tier, similarity, contract::listing::line(&one.lesson)]
         };
-        let headings = ["ID", "OUTCOME", "TIER", "SIMILARITY", "LESSON"].map(str::to_owned);
+        let headings = ["id", "outcome", "tier", "similarity", "lesson"].map(str::to_owned);
         let rows: Vec<Vec<String>> =
             [headings.to_vec()].into_iter().chain(output.members.iter().map(row)).collect();
         let table = text::table::table(&rows, &[], width);

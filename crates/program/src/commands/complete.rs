@@ -44,6 +44,9 @@ fn values(world: &mut World, kind: LiveValues) -> Option<Vec<String>> {
             ("list_sessions", all, "sessions", "session_id")
         }
         LiveValues::Components => ("list_components", json!({}), "components", "name"),
+        LiveValues::Operations => {
+            return Some(world.table.iter().map(|op| op.info.name.to_owned()).collect());
+        }
         LiveValues::Settings => {
             return Some(world.table.config_keys().iter().map(|key| key.key.to_owned()).collect());
         }

@@ -281,8 +281,8 @@ fn pretty(result: &Value) -> String {
     let end = if result["changed"] != true {
         "Everything is in place already; nothing was changed."
     } else if agents.is_empty() {
-        "Completions and the man page are in place for new shells; `rekindle uninstall` removes them. No agent was \
-         connected: that is `rekindle install`."
+        "Completions and the man page are in place for new shells; `rekindle uninstall` removes them. \
+         This command connects no agent; `rekindle install` does."
     } else if agents.iter().any(|agent| !list(agent, "off").is_empty()) {
         "Connected, but something is switched off in an agent's settings: switch it on, then start a new session. \
          `rekindle uninstall` undoes all of this."

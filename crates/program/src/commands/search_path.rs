@@ -24,7 +24,7 @@ fn found(program: &Path) -> bool {
         .any(|of| Some(real(&of)) == dir || real(&of.join(name)) == wanted)
 }
 
-/// The line that adds a directory to PATH: for good in fish, zsh and bash, in another shell until it ends.
+/// The line that adds a directory to PATH: for good in fish, csh, tcsh, zsh and bash, in another shell until it ends.
 fn line(dir: &Path, home: &Path, shell: &str) -> String {
     let shown = match dir.strip_prefix(home) {
         Ok(below) if home.is_absolute() => Path::new("$HOME").join(below),
@@ -35,6 +35,7 @@ fn line(dir: &Path, home: &Path, shell: &str) -> String {
     let export = format!("export PATH=\"{shown}:$PATH\"");
     match shell {
         "fish" => format!("fish_add_path \"{shown}\""),
+        "csh" | "tcsh" => format!("echo 'set path = (\"{shown}\" $path)' >> ~/.{shell}rc"),
         "zsh" => format!("echo '{export}' >> ~/.zshrc"),
         "bash" => format!("echo '{export}' >> ~/.bashrc"),
         _ => export,
@@ -52,6 +53,8 @@ mod tests {
         assert_eq!(of("/usr/bin/bash"), format!("echo '{export}' >> ~/.bashrc"));
         assert_eq!(of("/bin/zsh"), format!("echo '{export}' >> ~/.zshrc"));
         assert_eq!(of("/usr/bin/fish"), "fish_add_path \"$HOME/.local/bin\"");
+        let tcsh = "echo 'set path = (\"$HOME/.local/bin\" $path)' >> ~/.tcshrc";
+        assert_eq!(of("/bin/tcsh"), tcsh);
         assert_eq!(of(""), export);
         let elsewhere = line(Path::new("/opt/tools"), Path::new("/home/u"), "sh");
         assert_eq!(elsewhere, "export PATH=\"/opt/tools:$PATH\"");

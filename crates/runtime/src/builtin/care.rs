@@ -10,7 +10,7 @@ use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::hook_events;
+use store::{hook_events, jobs};
 
 use super::{BuiltinState, NoParams};
 use crate::doctor::{self, DoctorCheck};
@@ -138,6 +138,8 @@ impl Op for Restore {
 
     fn run(&self, cx: &Cx<'_>, params: FileParams) -> Result<RestoreOutput, OpError> {
         let previous = cx.store.whole().restore(params.path()?)?;
+        let now = cx.now;
+        cx.store.write_unanswered(move |tx| jobs::end_restored(tx, now))?;
         Ok(RestoreOutput { restored: params.file, previous: previous.display().to_string() })
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Get(pub(super) Arc<BuiltinState>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetParams {
-    /// Path of the entry, for example `hint://http-proxy/build`.
+    /// Path of the entry, for example `hint://http-proxy/build`; of a record its id is enough.
     path: String,
 }
 
@@ -59,12 +59,17 @@ impl Op for Get {
     type Output = GetOutput;
 
     fn run(&self, cx: &Cx<'_>, params: GetParams) -> Result<GetOutput, OpError> {
-        let path = EntryPath::parse(&params.path)?;
+        let path = EntryPath::parse_or_id(params.path.trim())?;
         let inner = self.0.inner()?;
         let scheme = inner.table.scheme(&path.scheme).ok_or_else(|| {
-            let known: Vec<&str> = inner.table.schemes().map(|scheme| scheme.template()).collect();
-            OpError::invalid("path", format!("no entries are called {}://", path.scheme))
-                .hint(format!("Paths look like {}.", known.join(", ")))
+            let known: Vec<&str> = inner.table.schemes().map(|scheme| scheme.name()).collect();
+            let meant = text::suggest::closest(&path.scheme, known.iter().copied());
+            let meant: Vec<String> = meant.iter().map(|name| format!("{name}://")).collect();
+            let known: Vec<String> = known.iter().map(|name| format!("{name}://")).collect();
+            let meant = text::suggest::offer(&meant).map(|meant| format!("{meant} "));
+            let hint =
+                format!("{}Paths begin with {}.", meant.unwrap_or_default(), known.join(", "));
+            OpError::invalid("path", format!("no entries are called {}://", path.scheme)).hint(hint)
         })?;
         let entry = scheme.read(cx, &path)?;
         cx.note_read(cx.caller.session.as_deref(), &entry.path);

@@ -224,10 +224,10 @@ fn shown(text: &str) -> String {
 }
 
 fn time_left(seconds: i64) -> String {
-    match seconds.max(0) {
-        seconds @ 0..120 => text::counted(seconds, "second"),
-        seconds @ 120..7_200 => format!("{} minutes", seconds / 60),
-        seconds @ 7_200..172_800 => format!("{} hours", seconds / 3_600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
+    let seconds = seconds.max(0);
+    // One unit is said only if it is exact: 90 minutes are not an hour.
+    let fits = |unit: i64| seconds >= 2 * unit || seconds == unit;
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let (unit, noun) = units.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or((1, "second"));
+    text::counted(seconds / unit, noun)
 }

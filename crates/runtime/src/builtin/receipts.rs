@@ -42,6 +42,10 @@ pub(super) struct ReceiptsOutput {
     /// Only with `summary`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     summary: Option<UseSummary>,
+    /// Characters of the sessions' ids that tell them from all others, if the usual eight do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    id_chars: Option<usize>,
 }
 
 /// How much of the injected text the sessions used.
@@ -169,7 +173,9 @@ impl Op for Receipts {
         // The rows are newest first; within one text they are in the order of its lines.
         tellings.iter_mut().for_each(|telling| telling.items.reverse());
         let answered_at = cx.now.div_euclid(1000);
-        Ok(ReceiptsOutput { receipts: tellings, answered_at, summary: None })
+        let ids = tellings.iter().map(|telling| telling.session_id.as_str());
+        let id_chars = cx.store.read(|rx| contract::listing::id_chars(cx, rx, ids))?;
+        Ok(ReceiptsOutput { receipts: tellings, answered_at, summary: None, id_chars })
     }
 }
 
@@ -193,7 +199,8 @@ fn summary(cx: &Cx<'_>, session_id: Option<&str>) -> Result<ReceiptsOutput, OpEr
         ignored: ignored.collect(),
     };
     let answered_at = cx.now.div_euclid(1000);
-    Ok(ReceiptsOutput { receipts: Vec::new(), answered_at, summary: Some(summary) })
+    let receipts = Vec::new();
+    Ok(ReceiptsOutput { receipts, answered_at, summary: Some(summary), id_chars: None })
 }
 
 /// The totals as a table, and the entries that no session used.
@@ -229,7 +236,7 @@ fn told_summary(summary: &UseSummary, width: usize) -> String {
 
 impl Pretty for Receipts {
     fn pretty(_: &ReceiptsParams, output: &ReceiptsOutput, width: usize) -> String {
-        let ReceiptsOutput { receipts, answered_at, summary } = output;
+        let ReceiptsOutput { receipts, answered_at, summary, id_chars } = output;
         if let Some(summary) = summary {
             return told_summary(summary, width);
         }
@@ -238,7 +245,7 @@ impl Pretty for Receipts {
         }
         let mut lines = Vec::new();
         let ids: Vec<&str> = receipts.iter().map(|texts| texts.session_id.as_str()).collect();
-        let ids = text::table::short_ids(&ids, limits::SESSION_ID_CHARS_SHOWN);
+        let ids = contract::listing::session_ids(ids.into_iter(), *id_chars);
         for (texts, session_id) in receipts.iter().zip(ids) {
             let SessionTexts { at, tokens, items, left_out, .. } = texts;
             let at = parse_rfc3339(at).map_or_else(
