@@ -627,6 +627,8 @@ pub const FILE_NAMES_MAX: usize = 4;
 pub const RENAMES_READ: usize = 20;
 /// Hits that are shown if none is a likely match.
 pub const SEARCH_SIMILAR_MAX: usize = 10;
+/// A hit behind the first of a question that has none of its words has to be so near in meaning.
+pub const SEARCH_LIKELY_MEANING: f64 = 0.4;
 /// First hits of which one has to be a likely match.
 pub const EVIDENCE_HITS: usize = 10;
 /// Characters of each hit that are checked for that.
@@ -661,6 +663,8 @@ pub const SESSIONS_MAX: usize = 100;
 pub const RECORDS_LISTED: usize = 50;
 /// Characters of a record's text in a list.
 pub const PREVIEW_CHARS: usize = 120;
+/// A text of at most so many is shown whole in a hit of a search: a window could cut the answer out of it.
+pub const PREVIEW_WHOLE_CHARS: usize = 180;
 /// Characters of an action that a preview shows before the error or commit message that matched.
 pub const PREVIEW_ACTION_CHARS: usize = 40;
 /// Characters of a recalled text in one line on the terminal.

@@ -13,6 +13,8 @@ pub(crate) enum Note {
     WorkedLater(i64),
     Replaces(i64),
     ReplacedBy(i64),
+    /// The newer record changed another part of it than the one that was asked for.
+    PartlyReplacedBy(i64),
 }
 
 /// The status of a hypothesis that does not hold or is not proved, so that it does not read as a fact; none for other
@@ -39,6 +41,7 @@ impl Note {
             Note::WorkedLater(id) => format!("failed, #{id} worked later"),
             Note::Replaces(id) => format!("replaces #{id}"),
             Note::ReplacedBy(id) => format!("replaced by #{id}"),
+            Note::PartlyReplacedBy(id) => format!("partly replaced by #{id}"),
         }
     }
 }

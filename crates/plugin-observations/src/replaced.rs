@@ -138,6 +138,10 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 /// The records that replace hits of a search.
 #[derive(Default)]
 pub(crate) struct Replacements {
+    /// What was asked. A hit of which it asks for a part that still holds keeps its place.
+    question: String,
+    /// The hits of which a newer record changed another part than that.
+    partly: HashMap<i64, i64>,
     /// For each hit that was looked up, the record that replaces it.
     by: HashMap<i64, Option<i64>>,
     /// The answers and commits that only repeat a replaced hit of their turn, and the summaries that repeat a replaced
@@ -148,6 +152,16 @@ pub(crate) struct Replacements {
 }
 
 impl Replacements {
+    pub(crate) fn of_question(question: &str) -> Replacements {
+        Replacements { question: question.to_owned(), ..Replacements::default() }
+    }
+
+    /// The note on a hit that was replaced, or of which a part was.
+    pub(crate) fn note(&self, id: i64) -> Option<Note> {
+        let by = self.of_said(id).map(Note::ReplacedBy);
+        by.or_else(|| self.partly.get(&id).copied().map(Note::PartlyReplacedBy))
+    }
+
     /// The record that replaces a hit; none if none does, or if the hit was not looked up.
     pub(crate) fn of(&self, id: i64) -> Option<i64> {
         self.by.get(&id).copied().flatten()
@@ -293,10 +307,31 @@ impl Replacements {
                 })
                 .map(|(one, _)| one)
                 .collect();
-            let by = newest(&replacing).map(|one| one.id);
-            self.by.insert(hit.id, by);
+            let Some(by) = newest(&replacing).map(|one| one.id) else { continue };
+            match self.holds_as_asked(rx, (hit.id, by), records)? {
+                true => self.partly.insert(hit.id, by).map(drop),
+                false => self.by.insert(hit.id, Some(by)).map(drop),
+            };
         }
         Ok(())
+    }
+
+    /// Whether the part of a record that the question is about still holds.
+    fn holds_as_asked(
+        &self,
+        rx: &Rx<'_>,
+        (old, new): (i64, i64),
+        records: &mut RecordsRead,
+    ) -> Result<bool, OpError> {
+        if self.question.is_empty() {
+            return Ok(false);
+        }
+        records.read(rx, old)?;
+        records.read(rx, new)?;
+        let texts = records.get(old).zip(records.get(new));
+        Ok(texts.is_some_and(|(old, new)| {
+            text::asks_for_another_part(&self.question, &old.content, &new.content)
+        }))
     }
 
     /// Reads the statement of a record, unless that has been done.

@@ -66,6 +66,10 @@ impl ProgramKey {
         if self != key || !is_later {
             return false;
         }
+        // Every session commits and pushes: only its own next try can be the fix.
+        if self.program == "git" && failed.session_id != worked.session_id {
+            return false;
+        }
         match RunKey::of(failed).is_some() {
             true => run::covers(&self.program, &worked.content, &failed.content),
             false => !self.subcommand.is_empty() || share_word(&worked.content, &failed.content),

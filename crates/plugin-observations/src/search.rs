@@ -390,8 +390,7 @@ impl Found {
     fn mark_replaced(&mut self, rx: &Rx<'_>, page: &mut [Ranked]) -> Result<(), OpError> {
         self.replaced.look_up(rx, page.iter().map(|one| one.hit), &mut self.records)?;
         for one in page {
-            let by = self.replaced.of_said(one.hit.id).map(Note::ReplacedBy);
-            one.note = by.or(one.note);
+            one.note = self.replaced.note(one.hit.id).or(one.note);
         }
         Ok(())
     }
@@ -538,7 +537,7 @@ impl SearchParams {
             && self.order_by != OrderBy::Recent
             && !first.is_empty()
             && !hits.is_answered(rx, query, &first, |hit| records.terms_of_hit(rx, &hits, hit))?;
-        let mut replaced = Replacements::default();
+        let mut replaced = Replacements::of_question(&self.query);
         if self.diverse && self.order_by == OrderBy::Best {
             let (mut texts, mut folds) = (TextsRead::default(), Folds::default());
             ranked = refine::fold(rx, ranked, (&mut texts, &mut folds), |_| true)?;
@@ -555,6 +554,10 @@ impl SearchParams {
                 })?;
             }
             ranked = refine::refine(rx, filter, ranked, &folds, (&mut records, &mut replaced))?;
+            if is_question {
+                leave_out_unlikely(&mut ranked);
+                leave_out_unlikely(&mut others);
+            }
             // An answer that was found by its question may be among the others.
             let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
             others.retain(|other| !known.contains(&folds.shown(other.hit.id)));
@@ -610,6 +613,18 @@ impl SearchParams {
         let page = all.skip(offset).take(end - offset).collect();
         (page, (end < total).then_some(end))
     }
+}
+
+/// Removes the hits of a question behind the first that have none of its words, are far from it in meaning, and have no
+/// relation to another hit: they were found by their session alone.
+fn leave_out_unlikely(ranked: &mut Vec<Ranked>) {
+    let mut place = 0;
+    ranked.retain(|one| {
+        place += 1;
+        let is_likely =
+            one.has_words() || one.hit.meaning >= limits::SEARCH_LIKELY_MEANING || one.note.is_some();
+        place <= limits::SEARCH_SIMILAR_MAX || is_likely
+    });
 }
 
 /// Whether the query looks up a word, a path or a name instead of asking a question.
@@ -686,6 +701,7 @@ fn passage(query: &Finder<'_>, content: &str, metadata: &Value) -> String {
             let room = limits::PREVIEW_CHARS.saturating_sub(done.chars().count());
             done + &query.excerpt(outcome, room)
         }
+        None if content.len() <= limits::PREVIEW_WHOLE_CHARS => content.to_owned(),
         None => query.excerpt(content, limits::PREVIEW_CHARS),
     }
 }

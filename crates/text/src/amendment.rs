@@ -209,6 +209,11 @@ fn unit_of(word: &str) -> Option<Unit> {
     })
 }
 
+/// The number of quantities in a sentence.
+pub(crate) fn values(sentence: &str) -> usize {
+    quantities(&tokens(sentence)).len()
+}
+
 /// The quantities among these tokens.
 fn quantities(tokens: &[Token<'_>]) -> Vec<Quantity> {
     let mut found = Vec::new();
@@ -467,7 +472,9 @@ impl Amendment {
                 Some(Amends::Named)
             }
             AmendmentForm::Rejects | AmendmentForm::RejectsChoice => {
-                (older.settles && !self.anchors.is_empty()).then_some(Amends::Named)
+                // "Switch the cache to memcached" chooses it too.
+                let chose = older.settles || older.changes || older.announces;
+                (chose && !self.anchors.is_empty()).then_some(Amends::Named)
             }
             AmendmentForm::Resumes => (self.anchors.iter().any(|stem| older.denied.contains(stem)))
                 .then_some(Amends::Named),
@@ -481,6 +488,9 @@ impl Amendment {
         }
     }
 }
+
+/// What is said of a choice that is taken back: "memcached was a mistake, go back to redis".
+const MISTAKES: &[&[&str]] = &[&["was", "a", "mistake"], &["was", "a", "bad", "idea"]];
 
 /// "stop deploying on Fridays", "no longer use moment", "do not squash commits any more", "X instead of Y".
 fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
@@ -503,6 +513,9 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
         let names = stems(phrase(rejected));
         (!names.is_empty()).then(|| Amendment::new(form, names))
     };
+    if let Some(at) = MISTAKES.iter().find_map(|words| says(clause, words)) {
+        return of(AmendmentForm::RejectsChoice, &clause[..at]);
+    }
     let order = order(clause);
     let first = order.first()?;
     if first.word == "stop" && order.get(1).is_some_and(|next| next.word.ends_with("ing")) {

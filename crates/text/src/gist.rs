@@ -11,20 +11,63 @@ const ENOUGH_CHARS: usize = 40;
 /// Marks that sentences were left out.
 const BEFORE: &str = "… ";
 
-/// The first sentences of a text as one line of at most `max_chars` characters, without the heading, list,
-/// emphasis and fence markers of Markdown.
+/// How agents begin an answer before they say something.
+const OPENINGS: &[&str] = &[
+    "great question",
+    "good question",
+    "let me ",
+    "here is ",
+    "here's ",
+    "here are ",
+    "below is ",
+    "i've completed ",
+    "i have completed ",
+    "i completed ",
+    "i've finished ",
+    "i've fixed the issue",
+    "i've made the changes",
+    "i've implemented the changes",
+    "the task is complete",
+    "task complete",
+    "all done",
+    "you're absolutely right",
+    "you're right",
+    "summary",
+];
+/// Words of a heading, its marker included.
+const HEADING_WORDS_MAX: usize = 3;
+/// A longer sentence says something, however it begins.
+const OPENING_WORDS_MAX: usize = 10;
+
+/// The first sentences of a text that say something, as one line of at most `max_chars` characters, without the list,
+/// emphasis and fence markers of Markdown, and without headings and tables.
 pub fn gist(text: &str, max_chars: usize) -> String {
+    let telling = joined(prose(text).skip_while(|sentence| is_opening(sentence)));
+    let gist = if telling.is_empty() { joined(prose(text)) } else { telling };
+    line_of_words(&gist.replace("**", ""), max_chars)
+}
+
+/// As many of the sentences as are enough for a gist. One that ends with a colon needs the next.
+fn joined<'t>(sentences: impl Iterator<Item = &'t str>) -> String {
     let mut gist = String::new();
-    for sentence in prose(text) {
+    for sentence in sentences {
         if !gist.is_empty() {
             gist.push(' ');
         }
         gist.push_str(sentence);
-        if gist.chars().count() >= ENOUGH_CHARS {
+        if gist.chars().count() >= ENOUGH_CHARS && !gist.ends_with(':') {
             break;
         }
     }
-    line_of_words(&gist.replace("**", ""), max_chars)
+    gist
+}
+
+/// Whether a sentence only announces that something will be said.
+fn is_opening(sentence: &str) -> bool {
+    let said = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let said = said.replace('’', "'");
+    OPENINGS.iter().any(|opening| said.starts_with(opening))
+        && said.split_whitespace().count() <= OPENING_WORDS_MAX
 }
 
 /// The last sentence of a text, if it is a question.
@@ -83,9 +126,14 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim).filter(move |line| {
         let fence = line.starts_with("```") || line.starts_with("~~~");
         fenced ^= fence;
-        !fence && !fenced
+        !fence && !fenced && !line.starts_with('|') && !is_heading(line)
     });
     lines.map(plain).filter(|line| !line.is_empty()).flat_map(sentences)
+}
+
+/// Whether a line is a heading such as `## Summary`, which says nothing itself. A longer one may.
+fn is_heading(line: &str) -> bool {
+    line.starts_with('#') && line.split_whitespace().count() <= HEADING_WORDS_MAX
 }
 
 /// The line without the marker of a heading, a list item or a quotation.
@@ -95,6 +143,9 @@ pub(crate) fn plain(line: &str) -> &str {
     item.unwrap_or(text).trim()
 }
 
+/// Their full stop ends no sentence.
+const ABBREVIATIONS: &[&str] = &[" e.g.", "(e.g.", " i.e.", "(i.e.", " vs.", " cf."];
+
 /// The sentences of a line. A full stop inside a word, as in a path or a version, does not end a sentence.
 pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
@@ -103,7 +154,10 @@ pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {
             return None;
         }
         let ends = rest.match_indices([' ']).map(|(at, _)| at);
-        let end = ends.into_iter().find(|at| rest[..*at].ends_with(['.', '!', '?']));
+        let end = ends.into_iter().find(|at| {
+            let sentence = &rest[..*at];
+            sentence.ends_with(['.', '!', '?']) && !ABBREVIATIONS.iter().any(|a| sentence.ends_with(a))
+        });
         let (sentence, behind) = rest.split_at(end.unwrap_or(rest.len()));
         rest = behind.trim_start();
         Some(sentence)
@@ -125,8 +179,25 @@ mod tests {
             ),
             (
                 "## Summary\n\n- **Fixed** the rounding in `src/cart.rs` by using cents\n- More",
-                "Summary Fixed the rounding in `src/cart.rs` by using cents",
+                "Fixed the rounding in `src/cart.rs` by using cents",
             ),
+            (
+                "Great question! Let me summarise what I found.\n\n**Root cause:** every login makes 400 round trips.",
+                "Root cause: every login makes 400 round trips.",
+            ),
+            (
+                "I've completed the task. Here is a summary:\n\n- The footer is fixed by a media query.",
+                "The footer is fixed by a media query.",
+            ),
+            (
+                "| size | ms |\n|---|---|\n| 5 | 90 |\n\nPool size 20 is three times faster than 5.",
+                "Pool size 20 is three times faster than 5.",
+            ),
+            (
+                "✅ Fixed. Version 1.2.3 of libfoo breaks e.g. the export of invoices. More.",
+                "✅ Fixed. Version 1.2.3 of libfoo breaks e.g. the export of invoices.",
+            ),
+            ("Here's what I changed:", "Here's what I changed:"),
             (
                 "```rust\nfn x() {}\n```\nI moved the parser to v2.1 of the grammar as you asked.",
                 "I moved the parser to v2.1 of the grammar as you asked.",

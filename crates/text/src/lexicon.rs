@@ -124,7 +124,7 @@ const WORDS: &[(Lists, &str)] = &[
     (Lists::SIGNS, "from after no instead rather now again was were is anymore any should only"),
     (
         Lists::AMENDS_TOO,
-        "instead rather stop more longer gone history out dead overkill moves anymore again only should must not now all \
+        "instead rather stop more longer gone history out dead overkill moves mistake bad anymore again only should must not now all \
          too",
     ),
     // Units and fillers.

@@ -229,6 +229,43 @@ impl Statement {
     }
 }
 
+/// Whether a question is about another part of the older text than the one that the newer text changes: its words that
+/// the newer text lacks are in parts that have less in common with the newer text than others, and no other word of it
+/// is in the changed part alone.
+pub fn asks_for_another_part(question: &str, older: &str, newer: &str) -> bool {
+    let (question, newer) = (subject(question), subject_and_numbers(newer));
+    let asked: WordSet = question.iter().filter(|word| !newer.contains(*word)).collect();
+    let parts: Vec<WordSet> = parts(older).map(subject_and_numbers).collect();
+    let nearest = |words: &WordSet| -> Vec<usize> {
+        let shared: Vec<usize> = parts.iter().map(|part| part.shared(words).count()).collect();
+        let most = shared.iter().copied().max().filter(|most| *most > 0);
+        (0..parts.len()).filter(|part| most.is_some_and(|most| shared[*part] == most)).collect()
+    };
+    let (asked, changed) = (nearest(&asked), nearest(&newer));
+    let names_changed = question.shared(&newer).any(|word| {
+        let having = (0..parts.len()).filter(|part| parts[*part].contains(word));
+        let having: Vec<usize> = having.collect();
+        !having.is_empty() && having.iter().all(|part| changed.contains(part))
+    });
+    let is_apart = asked.iter().all(|part| !changed.contains(part));
+    !asked.is_empty() && !changed.is_empty() && is_apart && !names_changed
+}
+
+/// The sentences of a text. One with several values is divided: "Postgres on 5432 and Redis on 6379" says two things.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let sentences = text.lines().flat_map(|line| sentences(line.trim()));
+    sentences.flat_map(|sentence| {
+        let is_list = amendment::values(sentence) > 1;
+        let commas = sentence.split(move |c| is_list && matches!(c, ',' | ';'));
+        commas.flat_map(move |part| part.split(if is_list { " and " } else { "\n" }))
+    })
+}
+
+fn subject_and_numbers(text: &str) -> WordSet {
+    let numbers = words::words(text).filter_map(|(_, word)| number(word));
+    subject(text).iter().chain(numbers).collect()
+}
+
 /// Whether a text changes something, as far as "from now on" says so, and not otherwise.
 fn changes_from_now_only(text: &str) -> bool {
     let text = text.to_lowercase();
@@ -270,6 +307,32 @@ fn topic(sentence: &str) -> WordSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_may_be_about_a_part_that_a_newer_text_leaves_alone() {
+        let ports = "The API listens on port 8080, the admin page on 9090, Postgres on 5432 and Redis on 6379. \
+                     Start everything with `just up`. The test user is demo@example.com.";
+        let moved = "move Redis to port 6380, 6379 is taken on my machine";
+        for question in [
+            "who is the test user",
+            "which port does Postgres use",
+            "how do I start everything",
+            "which port does the API listen on",
+        ] {
+            assert!(asks_for_another_part(question, ports, moved), "{question}");
+        }
+        for question in ["on which port is Redis", "which port", "what does kafka do"] {
+            assert!(!asks_for_another_part(question, ports, moved), "{question}");
+        }
+        let tokens = "Access tokens live one hour, refresh tokens live 30 days.";
+        let changed = "security wants refresh tokens to expire after 7 days now";
+        assert!(asks_for_another_part("how long do access tokens live", tokens, changed));
+        assert!(!asks_for_another_part("how long do refresh tokens live", tokens, changed));
+        let batch = "Decision for the ingest: we collect readings for 250 ms before we write a batch. Put \
+                     that into the config with a comment.";
+        let shorter = "250 ms is too long after all, change the batch window to 80 ms";
+        assert!(!asks_for_another_part("how long do we collect readings", batch, shorter));
+    }
 
     fn replaces(old: &str, new: &str) -> bool {
         Statement::of(new).replaces(&Statement::of(old)).is_some()

@@ -43,6 +43,10 @@ const FAILURES: &[(&str, &str)] = &[
     ("poetry run python boom.py", BOOM),
     ("./boom.py", BOOM),
     (
+        "python3 test_cart.py 2>&1 | tail -4",
+        "----------\nRan 1 test in 0.000s\n\nFAILED (failures=1)\n",
+    ),
+    (
         "perl a.t",
         "1..2\nok 1\nnot ok 2 - b\n#   Failed test 'b'\n# Looks like you failed 1 test of 2.\n",
     ),

@@ -17,6 +17,9 @@ use crate::answered::AnsweredPrompts;
 /// Words that two intents about the same thing have in common.
 const SAME_SUBJECT_WORDS: usize = 2;
 
+/// The newest sessions that have a line, whether they changed something or not.
+const NEWEST_KEPT: usize = 2;
+
 /// A session's data from which its line is written.
 struct PastSession<'s> {
     session: &'s Session,
@@ -40,9 +43,13 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         false => Vec::new(),
     };
     past.extend(worth_telling(writer, &earlier, &mut subjects)?);
-    // If not all fit, sessions that changed something come before those that only talked.
+    // If not all fit, sessions that changed something come before those that only talked. The newest stay: what was
+    // found out yesterday counts more than an old commit.
     while past.len() > limits::BRIEFING_SESSIONS_MAX {
-        let last_talk = past.iter().rposition(|one| !one.changed && !one.session.is_pinned);
+        let is_old_talk = |(place, one): (usize, &PastSession<'_>)| {
+            place >= NEWEST_KEPT && !one.changed && !one.session.is_pinned
+        };
+        let last_talk = past.iter().enumerate().rposition(is_old_talk);
         past.remove(last_talk.unwrap_or(past.len() - 1));
     }
     let last = files_in_progress::last_edited(writer);

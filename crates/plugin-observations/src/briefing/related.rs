@@ -51,7 +51,7 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             said,
             filter: &filter,
             records: RecordsRead::default(),
-            replaced: Replacements::default(),
+            replaced: Replacements::of_question(said),
         };
         let mut turns: BTreeSet<i64> = BTreeSet::new();
         let mut texts: BTreeSet<String> = BTreeSet::new();

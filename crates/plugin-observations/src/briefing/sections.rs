@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use contract::{Candidate, Slot};
 use model::observation::{ObsType, Observation};
-use model::session::{Prompt, SessionState};
+use model::session::{Prompt, Session, SessionState};
 use model::{OpError, limits, rank, run, time};
-use store::{observations, open_ends, prompts};
+use store::{observations, open_ends, prompts, sessions};
 
 use super::learned::RecentDecisions;
 use super::reader::BriefingReader;
@@ -17,6 +17,9 @@ use place::Scope;
 
 /// Separates the changed lines of an edit.
 const LINE_BREAK: &str = " ⏎ ";
+
+/// Sessions of mere talk after which an open prompt is still shown.
+const TALK_BEFORE_OPEN: usize = 3;
 
 /// Why the question of an agent is shown.
 pub(super) const ASKED_BACK: &str = "the last answer asks it";
@@ -237,15 +240,11 @@ impl SectionWriter<'_> {
     fn open(&mut self) -> Result<(), OpError> {
         let briefed = self.briefed();
         let is_briefed = |session: &str| briefed.as_deref() == Some(session);
-        let last = self.work.sessions.first().cloned();
+        let (last, unanswered) = self.last_open_session()?;
         // A later prompt in the briefed session means that the work went on there.
         let own = self.work.prompts.iter().filter(|prompt| is_briefed(&prompt.session_id));
         let own_prompt_at = own.map(|prompt| prompt.at).max();
         let went_on = |at: i64| own_prompt_at.is_some_and(|own| own > at);
-        let unanswered = match &last {
-            Some(last) => open_ends::unanswered(self.brief.rx, last)?,
-            None => None,
-        };
         if let Some(last) = &last
             && unanswered.is_none()
             && let Some(answer) = self.last_answer(&last.session_id)
@@ -286,6 +285,32 @@ impl SectionWriter<'_> {
         }
         uncommitted::add(self, briefed.as_deref());
         Ok(())
+    }
+
+    /// The last session, and its prompt without an answer. A session in which the user only talked about something else
+    /// leaves what the one before it left open.
+    fn last_open_session(&self) -> Result<(Option<Session>, Option<Prompt>), OpError> {
+        let rx = self.brief.rx;
+        let mut talk: Vec<&str> = Vec::new();
+        for session in self.work.sessions.iter().take(TALK_BEFORE_OPEN + 1) {
+            if let Some(prompt) = open_ends::unanswered(rx, session)? {
+                let subject = topic::subject(&prompt.content);
+                let mut later = self.work.prompts.iter();
+                let went_on = later.any(|one| {
+                    talk.contains(&one.session_id.as_str())
+                        && !topic::subject(&one.content).is_disjoint(&subject)
+                });
+                if !went_on {
+                    return Ok((Some(session.clone()), Some(prompt)));
+                }
+            }
+            let acted = sessions::counts(rx, session)?.iter().any(|(kind, _)| kind.is_action());
+            if acted {
+                break;
+            }
+            talk.push(&session.session_id);
+        }
+        Ok((self.work.sessions.first().cloned(), None))
     }
 
     /// Whether a session has edited or committed something, and its prompts after this one are about something else.

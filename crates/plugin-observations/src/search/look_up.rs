@@ -10,6 +10,9 @@ use crate::records_read::RecordsRead;
 /// A read counts so much less than its kind does in the answer to a question, where a prompt that asks tells even less.
 const READS: f64 = 0.5;
 
+/// A record that only asks counts at most so much, also where all hits are talk.
+const ASKS: f64 = 0.3;
+
 /// Puts the first hits in order by what their records tell: commits, answers and errors before reads. Where all match
 /// a path, only the reads move, behind the others.
 pub(super) fn in_order(
@@ -24,8 +27,10 @@ pub(super) fn in_order(
     for one in ranked {
         let record = records.read_hit(rx, one.hit)?;
         let reads = record.is_some_and(turns::only_reads);
+        let asks = record.is_some_and(turns::only_asks);
         let tells = record.map_or(1.0, |record| turns::telling(record, 1.0));
         let tells = (if reads { READS * tells } else { tells }).powf(work);
+        let tells = if asks { tells.min(ASKS) } else { tells };
         let score = if names_path { 0.0 } else { one.own.sqrt() * tells };
         weighed.push((one.named, names_path && reads, score, one));
     }

@@ -168,6 +168,17 @@ fn asks_again(record: &Observation, hits: &Hits) -> bool {
                 && !text::decisions::updates(content)
                 && hits.evidence.share_of_text(content) >= ASKED_AGAIN_WORDS
         }
+        ObsType::SessionSummary => only_asks(record),
+        _ => false,
+    }
+}
+
+/// Whether a record asks and tells nothing: a prompt that is a question, or the summary of a session in which nothing
+/// followed.
+pub(super) fn only_asks(record: &Observation) -> bool {
+    let content = record.content.as_str();
+    match record.obs_type.kind() {
+        ObsType::UserPrompt => text::decisions::asks(content),
         ObsType::SessionSummary => content.lines().skip(1).all(|line| line.starts_with("next: ")),
         _ => false,
     }

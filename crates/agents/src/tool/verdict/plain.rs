@@ -88,10 +88,12 @@ pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
     }
     let said = Said { lines: &all };
     match program {
-        "python" | "python3" | "py" => said.python() || said.lone_exception(commands, args),
+        "python" | "python3" | "py" => {
+            said.python() || said.unittest() || said.lone_exception(commands, args)
+        }
         "cargo" => said.cargo(args),
         "git" => said.git(&own),
-        _ if program.ends_with(".py") => said.python(),
+        _ if program.ends_with(".py") => said.python() || said.unittest(),
         _ if SHOWS.contains(&program) => false,
         _ => said.other(program, args) || said.tap(),
     }
@@ -201,6 +203,12 @@ impl Said<'_> {
             || missing
             || self.is_torn_syntax_error()
             || opened && by_python
+    }
+
+    /// The summary of unittest at the end of the output of a script that runs its own tests.
+    fn unittest(&self) -> bool {
+        let [.., ran, failed] = self.lines else { return false };
+        ran.starts_with("Ran ") && ran.contains(" test") && failed.starts_with("FAILED (")
     }
 
     fn ends_with_traceback(&self) -> bool {

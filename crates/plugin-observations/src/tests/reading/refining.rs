@@ -163,6 +163,42 @@ fn a_decision_ranks_before_the_one_it_replaces_and_both_say_so() {
 
 /// @search_newer_decision
 #[test]
+fn a_record_keeps_its_place_if_the_question_is_about_a_part_that_still_holds() {
+    let world = World::new();
+    let ports = "The API listens on port 8080, Postgres on 5432 and Redis on 6379. The test user is demo@example.com.";
+    let moved = "move Redis to port 6380 now, 6379 is taken on my machine";
+    world.prompt(("s-1", WEB), 20 * DAY, "describe the local setup of the shop");
+    answer(&world, ("s-1", WEB), 20 * DAY - HOUR, ports);
+    world.prompt(("s-2", WEB), 2 * DAY, moved);
+    let ask = |question: &str| world.ask("search", json!({ "query": question }));
+    for question in ["who is the test user", "on which port does Postgres listen"] {
+        let found = ask(question);
+        let at = place(&found, ports);
+        assert!(at < place(&found, moved), "{question}: {found}");
+        let note = found["results"][at]["note"].as_str().unwrap_or_default();
+        assert!(!note.starts_with("replaced by"), "{question}: {found}");
+    }
+    let found = ask("on which port does Redis listen");
+    assert_eq!(place(&found, moved), 0, "{found}");
+}
+
+/// @search_newer_decision
+#[test]
+fn a_decision_that_was_taken_back_is_replaced() {
+    let world = World::new();
+    let chosen = "switch the cache of the shop from redis to memcached";
+    let back = "memcached was a mistake, go back to redis for the cache";
+    world.prompt(("s-1", WEB), 20 * DAY, chosen);
+    answer(&world, ("s-1", WEB), 20 * DAY - HOUR, "The cache uses memcached.");
+    world.prompt(("s-2", WEB), 2 * DAY, back);
+    answer(&world, ("s-2", WEB), 2 * DAY - HOUR, "The cache uses redis again.");
+    let found = world.ask("search", json!({ "query": "which cache do we use" }));
+    let (old, new) = (place(&found, "The cache uses memcached."), place(&found, "The cache uses redis again."));
+    assert!(new < old, "{found}");
+}
+
+/// @search_newer_decision
+#[test]
 fn a_changed_decision_ranks_before_every_repeat_of_the_old_one() {
     let pairs = [
         (

@@ -90,17 +90,24 @@ fn a_briefing_says_what_is_open_what_was_done_and_where() {
 /// The name of an event after a prompt, the event, and whether the prompt is still open then.
 type Followed<'a> = (&'a str, &'a dyn Fn(&World), bool);
 
+fn other_work(world: &World) {
+    world.prompt(NEXT, HOUR, "fix the header");
+    world.edit(NEXT, HOUR, "/nowhere/web/b.rs", "Edit b.rs");
+}
+
 /// @briefing_open_prompt
 #[test]
 fn a_prompt_is_open_until_an_answer_an_edit_or_a_commit_follows_it() {
     const ASKED: &str = "asked, without an answer: \"repair the rounding of the cart\"";
-    let follow: [Followed<'_>; 6] = [
+    let follow: [Followed<'_>; 8] = [
         ("nothing", &|_| {}, true),
         ("a look", &|world| world.command(S, HOUR, "git status"), true),
         ("an answer", &|world| world.answer(S, HOUR, "Done."), false),
         ("an edit", &|world| world.edit(S, HOUR, "/nowhere/web/a.rs", "Edit a.rs"), false),
         ("a commit", &|world| world.commit(S, HOUR, "1a2b3c4", "a"), false),
-        ("another session", &|world| world.prompt(NEXT, HOUR, "thanks"), false),
+        ("thanks", &|world| world.prompt(NEXT, HOUR, "thanks"), true),
+        ("a word on it", &|world| world.prompt(NEXT, HOUR, "is the rounding right?"), false),
+        ("work", &|world| other_work(world), false),
     ];
     for (what, follow, is_open) in follow {
         let world = World::new();

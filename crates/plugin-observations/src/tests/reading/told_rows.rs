@@ -58,6 +58,25 @@ fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() 
     assert!(rows.iter().any(|row| row.ends_with("→ 1a2b3c4 cart: round once")), "{rows:?}");
 }
 
+/// @briefing_sessions
+#[test]
+fn what_the_last_sessions_found_out_is_shown_beside_older_commits() {
+    let world = World::new();
+    for number in 0..6 {
+        let name = format!("work-{number}");
+        let at = (name.as_str(), WEB);
+        let ago = 9 * DAY - number * DAY;
+        world.prompt(at, ago, &format!("implement feature{number} of part{number}"));
+        world.commit(at, ago, &format!("1a2b3c{number}"), &format!("part{number}: feature"));
+    }
+    let asked = ("asked", WEB);
+    world.prompt(asked, DAY, "Why does the checkout fail? Do not change anything yet.");
+    world.answer(asked, DAY, "Great question! The webhook secret on pod 3 is stale.");
+    let rows = told(&world, "Recent sessions");
+    assert_eq!(rows.len(), 5);
+    assert!(rows[0].ends_with("→ \"The webhook secret on pod 3 is stale.\""), "{rows:?}");
+}
+
 /// @briefing_decisions
 #[test]
 fn a_report_that_something_never_happens_is_not_a_decision() {
