@@ -109,7 +109,7 @@ fn whole(
     let wanted = |op: &&Operation| {
         !op.info.cli.path.is_empty() && words.is_none_or(|words| is_said(op, words, name))
     };
-    let line_words = words.is_none().then(|| LineWords::of_commands(table));
+    let line_words = words.is_none().then(|| LineWords::of_commands(table, name));
     let help = line_words.as_ref();
     for op in table.iter().filter(wanted) {
         let words = op.info.cli.path.iter();

@@ -17,19 +17,18 @@ pub(crate) struct LineWords {
 impl LineWords {
     /// The words for a command with these parameters.
     pub(crate) fn new(table: &Table, params: &[Param]) -> LineWords {
-        let command =
-            |op: &contract::Operation| Some((op.info.name, Name::FULL.line(op.info.cli.path)?));
         let flags =
             params.iter().filter(|param| param.position.is_none() && param.name.contains('_'));
         LineWords {
-            commands: table.iter().filter_map(command).collect(),
+            commands: LineWords::of_commands(table, &Name::FULL).commands,
             flags: flags.map(|param| (param.name.clone(), format!("--{}", param.flag()))).collect(),
         }
     }
 
-    /// The commands alone, for [`LineWords::explained`].
-    pub(crate) fn of_commands(table: &Table) -> LineWords {
-        LineWords::new(table, &[])
+    /// The commands alone, as the program is called by this name, for [`LineWords::explained`].
+    pub(crate) fn of_commands(table: &Table, name: &Name) -> LineWords {
+        let command = |op: &contract::Operation| Some((op.info.name, name.line(op.info.cli.path)?));
+        LineWords { commands: table.iter().filter_map(command).collect(), flags: Vec::new() }
     }
 
     /// The description of a command with these parameters. It is the one of the operation, so its names have to be

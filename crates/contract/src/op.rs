@@ -366,7 +366,8 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
     };
     let is_unknown = message.starts_with("unknown ");
     let known = message.split('`').skip(3).step_by(2).filter(|_| is_unknown);
-    let meant = text::suggest::did_you_mean(member, known).map(|meant| format!("{meant} "));
+    let wrong = message.split('`').nth(1).unwrap_or_default();
+    let meant = text::suggest::did_you_mean(wrong, known).map(|meant| format!("{meant} "));
     let message = message
         .replace("missing field", "missing parameter")
         .replace("unknown field", "unknown parameter")

@@ -146,7 +146,6 @@ words! {
 #[serde(deny_unknown_fields)]
 pub struct RootCause {
     pub category: RootCauseCategory,
-    /// The cause in a sentence.
     pub description: String,
 }
 
@@ -154,10 +153,8 @@ pub struct RootCause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lesson {
-    /// The rule to keep in mind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takeaway: Option<String>,
-    /// The step that helped.
     pub what_worked: String,
 }
 

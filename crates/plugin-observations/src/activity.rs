@@ -6,7 +6,7 @@ use contract::{CliShape, Count, Cx, Example, Feed, FeedParams, Op, OpInfo, Prett
 use model::event::{EventFilter, Published};
 use model::observation::{Observation, RecordType};
 use model::time::parse_rfc3339;
-use model::{OpError, limits};
+use model::{OpError, limits, session};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -108,8 +108,11 @@ impl ActivityParams {
         if let Some(kind) = self.obs_type {
             check_type(rx, "obs_type", kind)?;
         }
-        let session =
-            self.session_id.as_deref().map(|id| sessions::find_with_records(rx, id)).transpose()?;
+        let find = |id: &str| {
+            session::check_id("session_id", id.strip_prefix("session://").unwrap_or(id))?;
+            sessions::find_with_records(rx, id)
+        };
+        let session = self.session_id.as_deref().map(find).transpose()?;
         Ok(ActivityQuery {
             projects: scope.ids(),
             session: session.map(|session| session.id),
@@ -217,7 +220,7 @@ impl ActivityFeed {
 
     fn query(params: &FeedParams, rx: &Rx<'_>) -> Result<ActivityQuery, OpError> {
         let mut params = ActivityFeed::params(params)?;
-        params.session_id.iter().try_for_each(|id| model::session::check_id("session_id", id))?;
+        params.session_id.iter().try_for_each(|id| session::check_id("session_id", id))?;
         let scope = Question::new(None, params.project.clone()).scope(rx)?;
         // A session may be subscribed to before it exists: no record has its number yet.
         let session =

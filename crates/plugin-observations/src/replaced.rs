@@ -138,7 +138,7 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 /// The records that replace hits of a search.
 #[derive(Default)]
 pub(crate) struct Replacements {
-    /// What was asked. A hit of which it asks for a part that still holds keeps its place.
+    /// The question of the search. A hit of which it wants a part that still holds keeps its place.
     question: String,
     /// The hits of which a newer record changed another part than that.
     partly: HashMap<i64, i64>,

@@ -621,8 +621,9 @@ fn leave_out_unlikely(ranked: &mut Vec<Ranked>) {
     let mut place = 0;
     ranked.retain(|one| {
         place += 1;
-        let is_likely =
-            one.has_words() || one.hit.meaning >= limits::SEARCH_LIKELY_MEANING || one.note.is_some();
+        let is_likely = one.has_words()
+            || one.hit.meaning >= limits::SEARCH_LIKELY_MEANING
+            || one.note.is_some();
         place <= limits::SEARCH_SIMILAR_MAX || is_likely
     });
 }

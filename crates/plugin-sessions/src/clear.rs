@@ -103,7 +103,8 @@ impl Op for ClearContext {
 }
 
 impl Pretty for ClearContext {
-    fn pretty(_: &ClearContextParams, output: &ClearContextOutput, _: usize) -> String {
-        format!("✔ {}", text::one_line(&output.message, usize::MAX))
+    fn pretty(params: &ClearContextParams, output: &ClearContextOutput, _: usize) -> String {
+        let session = target::guessed(params.session_id.as_deref(), &output.session_id);
+        format!("✔ {}{session}", text::one_line(&output.message, usize::MAX))
     }
 }

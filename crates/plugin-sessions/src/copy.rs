@@ -65,7 +65,7 @@ impl Op for CopyContext {
         let CopyContextParams { from, session_id } = params;
         session::check_id("from", from.strip_prefix("session://").unwrap_or(&from))?;
         let from = cx.store.read(|rx| sessions::find(rx, &from))?;
-        let name = target::name(cx, session_id)?;
+        let name = target::name_to_read(cx, session_id)?;
         if name == from.session_id {
             return Err(OpError::invalid("from", "the context of a session is already its own")
                 .hint("Name another session: `rekindle sessions` lists them."));
@@ -88,12 +88,15 @@ impl Op for CopyContext {
 }
 
 impl Pretty for CopyContext {
-    fn pretty(_: &CopyContextParams, output: &CopyContextOutput, _: usize) -> String {
+    fn pretty(params: &CopyContextParams, output: &CopyContextOutput, _: usize) -> String {
+        let session = target::guessed(params.session_id.as_deref(), &output.session_id);
         let line = |item: &String| text::one_line(item, limits::PREVIEW_CHARS);
         let dropped: Vec<String> = output.dropped.iter().map(line).collect();
         match dropped.is_empty() {
-            true => format!("✔ {}", output.message),
-            false => format!("✔ {}\n  did not fit: {}", output.message, dropped.join(", ")),
+            true => format!("✔ {}{session}", output.message),
+            false => {
+                format!("✔ {}{session}\n  did not fit: {}", output.message, dropped.join(", "))
+            }
         }
     }
 }

@@ -75,10 +75,11 @@ impl Op for SetEnvHint {
 }
 
 impl Pretty for SetEnvHint {
-    fn pretty(_: &SetEnvHintParams, output: &SetEnvHintOutput, _: usize) -> String {
+    fn pretty(params: &SetEnvHintParams, output: &SetEnvHintOutput, _: usize) -> String {
+        let session = target::guessed(params.session_id.as_deref(), &output.session_id);
         match output.env_hint.as_str() {
-            "" => "✔ Removed the environment hint".to_owned(),
-            hint => format!("✔ Environment hint: {}", text::one_line(hint, usize::MAX)),
+            "" => format!("✔ Removed the environment hint{session}"),
+            hint => format!("✔ Environment hint: {}{session}", text::one_line(hint, usize::MAX)),
         }
     }
 }

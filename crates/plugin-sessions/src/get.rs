@@ -84,9 +84,10 @@ impl Op for GetRelevantContext {
 }
 
 impl Pretty for GetRelevantContext {
-    fn pretty(_: &GetContextParams, output: &GetContextOutput, _: usize) -> String {
+    fn pretty(params: &GetContextParams, output: &GetContextOutput, _: usize) -> String {
         if output.context.is_empty() {
-            return EMPTY.to_owned();
+            let session = target::guessed(params.session_id.as_deref(), &output.session_id);
+            return format!("{EMPTY}{session}");
         }
         let mut lines = Vec::new();
         for (name, items) in output.context.iter() {

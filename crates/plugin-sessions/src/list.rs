@@ -203,7 +203,12 @@ impl Pretty for ListSessions {
     }
 
     fn notes(params: &ListSessionsParams, output: &ListSessionsOutput) -> Vec<String> {
-        listing::list_notes(output.sessions.len(), "session", params.limit, limits::SESSIONS_MAX)
+        let count = output.sessions.len();
+        let older = output.next.as_ref().map(|next| format!("; --cursor {next} shows older ones"));
+        let counted = text::counted(count, "session");
+        let counted = (count > 0).then(|| format!("{counted}{}", older.unwrap_or_default()));
+        let reduced = listing::limit_note(params.limit, limits::SESSIONS_MAX);
+        counted.into_iter().chain(reduced).collect()
     }
 
     fn refusal(params: &ListSessionsParams, now_ms: i64) -> Option<OpError> {

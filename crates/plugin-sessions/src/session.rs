@@ -30,8 +30,8 @@ pub(crate) struct GetSessionParams {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GetSessionOutput {
     session_id: String,
-    /// The directory of its last start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The directory of its last start; null if none is known.
+    #[serde(default)]
     cwd: Option<String>,
     project: String,
     agent: String,

@@ -121,10 +121,12 @@ fn is_generated(path: &Path, root: Option<&Path>) -> bool {
 }
 
 impl Pretty for SuggestContext {
-    fn pretty(_: &SuggestContextParams, output: &SuggestContextOutput, _: usize) -> String {
+    fn pretty(params: &SuggestContextParams, output: &SuggestContextOutput, _: usize) -> String {
         if output.files.is_empty() {
-            return "Nothing to suggest: the session used no other files that still exist, apart from lock files and build output."
-                .to_owned();
+            let session = target::guessed(params.session_id.as_deref(), &output.session_id);
+            return format!(
+                "Nothing to suggest: the session used no other files that still exist, apart from lock files and build output{session}."
+            );
         }
         let width = output.files.iter().map(|file| file.count.to_string().len()).max();
         let width = width.unwrap_or_default();
@@ -137,9 +139,10 @@ impl Pretty for SuggestContext {
             format!("{:>width$}×  {path}{edits}", file.count)
         };
         let mut lines: Vec<String> = output.files.iter().map(line).collect();
-        lines.push(
-            "Add one of these files with `rekindle context set files PATH --merge`.".to_owned(),
-        );
+        let id = text::one_line(&output.session_id, limits::PREVIEW_CHARS);
+        lines.push(format!(
+            "Add one of these files with `rekindle context set files PATH --merge --session {id}`."
+        ));
         lines.join("\n")
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::{Cx, Tier};
 use model::session::{self, Session};
-use model::{Code, OpError};
+use model::{Code, OpError, limits};
 use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter};
@@ -43,6 +43,14 @@ pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpErr
     match named(cx, given)? {
         Some(name) => cx.store.read(|rx| sessions::find(rx, &name)),
         None => latest(cx),
+    }
+}
+
+/// The session that a reply is about, for a user who did not name one.
+pub(crate) fn guessed(given: Option<&str>, session_id: &str) -> String {
+    match given {
+        Some(_) => String::new(),
+        None => format!(" (session {})", text::one_line(session_id, limits::PREVIEW_CHARS)),
     }
 }
 

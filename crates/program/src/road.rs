@@ -40,13 +40,17 @@ enum Transport {
 }
 
 /// Refuses to read a database that `--db` names and that does not exist: to create it would hide a typing error. A
-/// database with spooled events is about to be created.
+/// database with spooled events is about to be created, and one with files beside it was moved away.
 fn check_database_exists(world: &World) -> Result<(), OpError> {
     let Some(named) = world.db.as_deref().filter(|_| world.out.name().is_full()) else {
         return Ok(());
     };
-    let is_missing = std::fs::symlink_metadata(&world.locations.database)
-        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let database = &world.locations.database;
+    let name = database.file_name().unwrap_or_default().as_encoded_bytes();
+    let entries = database.parent().map(std::fs::read_dir);
+    let mut entries = entries.into_iter().flatten().flatten().flatten();
+    // Its log, or a file of the user's that has to be reported.
+    let is_missing = !entries.any(|one| one.file_name().as_encoded_bytes().starts_with(name));
     let spooled = || runtime::spool::own_files(&world.locations.spools(), world.locations.uid());
     if !is_missing || lock::holder(&world.locations).is_some() || !spooled().is_empty() {
         return Ok(());

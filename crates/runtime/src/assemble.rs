@@ -188,7 +188,7 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
         chars += line.chars().count() + 1;
     }
     // Declared rows may fill the limits of the agents; the other sections get the rest of the budget.
-    let (own_lines, own_chars) = rendering::declared_size(sections);
+    let (own_lines, own_chars) = rendering::declared_size(title, sections);
     let tokens = budget.tokens.max(text::tokens::of_chars(own_chars));
     let (tokens, most_chars) = match budget.is_answer {
         true => (tokens, usize::MAX),

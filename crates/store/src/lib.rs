@@ -50,6 +50,7 @@ pub mod jobs;
 mod keeper;
 mod known;
 mod leftovers;
+mod listed;
 pub mod literal;
 pub mod lost_id;
 pub mod memories;

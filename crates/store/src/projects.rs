@@ -12,9 +12,9 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
+use crate::listed::is_listed;
 use crate::passages;
 use crate::pauses;
-use crate::sessions;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns};
 use crate::tx::{Rx, Tx};
 
@@ -342,7 +342,7 @@ pub fn overview(
         "SELECT (SELECT count(*) FROM sessions s WHERE project = ?1 AND {}), \
          (SELECT count(*) FROM prompts WHERE project = ?1), \
          (SELECT count(*) FROM observations WHERE project = ?1)",
-        sessions::is_listed("s")
+        is_listed("s")
     );
     let (sessions, prompts, observations) = rx.sql(|db| {
         let mut select = db.prepare_cached(&counts)?;

@@ -13,6 +13,8 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
+pub use crate::listed::OF_MARKS;
+use crate::listed::{is_listed, not_deleted};
 use crate::tx::{Rx, Tx};
 use crate::{
     context, observations, open_ends, passages, projects, prompts, record_ids, session_details,
@@ -59,10 +61,6 @@ pub struct Sighting<'a> {
     /// Whether the agent reports that the session starts or resumes.
     pub starts: bool,
 }
-
-/// The agent name of the session that holds a project's marks made outside any session. It is not a
-/// conversation and is found only by its name.
-pub const OF_MARKS: &str = "rekindle";
 
 /// The result of a sighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,12 +269,6 @@ pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
     rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())
 }
 
-/// The condition that a session was not deleted. One that was deleted without its records still has its row, because
-/// they refer to it.
-fn not_deleted(id: &str) -> String {
-    format!("NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = {id})")
-}
-
 /// The session that a caller means, also one that was deleted without its records.
 pub fn find_with_records(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
     let name = given.strip_prefix("session://").unwrap_or(given);
@@ -392,15 +384,19 @@ pub(crate) fn listed(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
     Ok(by_id(rx, id)?.filter(|session| session.agent != OF_MARKS))
 }
 
-/// The session of an agent in a project, other than `id`, that ended last, if it did so from this time on.
+/// The session of an agent in a project, other than `id`, that ended last, if it did so from this time on. One that
+/// ended with `/clear` comes before the others.
 pub fn ended_before(
     rx: &Rx<'_>,
     (project, agent): (i64, &str),
     id: i64,
     since: i64,
 ) -> Result<Option<i64>, OpError> {
-    const ENDED: &str = "SELECT id FROM sessions WHERE project = ?1 AND agent = ?2 AND id <> ?3 \
-         AND last_at >= ?4 AND ended_at >= ?4 ORDER BY ended_at DESC, id DESC LIMIT 1";
+    const ENDED: &str = "SELECT id FROM sessions s WHERE project = ?1 AND agent = ?2 AND id <> ?3 \
+         AND last_at >= ?4 AND ended_at >= ?4 \
+         ORDER BY EXISTS (SELECT 1 FROM observations o WHERE o.session = s.id AND o.at >= ?4 \
+         AND o.kind = 'session_end' AND o.metadata ->> 'reason' = 'clear') DESC, \
+         ended_at DESC, id DESC LIMIT 1";
     let given = params![project, agent, id, since];
     rx.sql(|db| db.prepare_cached(ENDED)?.query_row(given, |row| row.cell(0)).optional())
 }
@@ -602,11 +598,6 @@ pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
     let count = format!("SELECT count(*) FROM sessions s WHERE {}", is_listed("s"));
     rx.sql(|db| db.query_row(&count, [], |row| row.cell(0)))
-}
-
-/// The condition that a session is one that lists show: not that of marks outside a session, and not deleted.
-pub(crate) fn is_listed(table: &str) -> String {
-    format!("{table}.agent <> '{OF_MARKS}' AND {}", not_deleted(&format!("{table}.id")))
 }
 
 fn json<T: serde::Serialize>(value: &T) -> Result<String, OpError> {

@@ -489,7 +489,7 @@ impl Amendment {
     }
 }
 
-/// What is said of a choice that is taken back: "memcached was a mistake, go back to redis".
+/// Words behind a choice that is taken back: "memcached was a mistake, go back to redis".
 const MISTAKES: &[&[&str]] = &[&["was", "a", "mistake"], &["was", "a", "bad", "idea"]];
 
 /// "stop deploying on Fridays", "no longer use moment", "do not squash commits any more", "X instead of Y".

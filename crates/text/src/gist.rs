@@ -156,7 +156,8 @@ pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {
         let ends = rest.match_indices([' ']).map(|(at, _)| at);
         let end = ends.into_iter().find(|at| {
             let sentence = &rest[..*at];
-            sentence.ends_with(['.', '!', '?']) && !ABBREVIATIONS.iter().any(|a| sentence.ends_with(a))
+            sentence.ends_with(['.', '!', '?'])
+                && !ABBREVIATIONS.iter().any(|a| sentence.ends_with(a))
         });
         let (sentence, behind) = rest.split_at(end.unwrap_or(rest.len()));
         rest = behind.trim_start();

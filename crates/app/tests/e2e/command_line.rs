@@ -321,7 +321,7 @@ fn a_mistyped_name_gets_the_right_one_as_a_hint() {
         ("config set log.level wran", "Did you mean warn?"),
         ("config set retention.days file_reads=3", "Did you mean file_read?"),
         ("call search {\"quer\":\"x\"}", "Did you mean query?"),
-        ("call search {\"query\":\"x\",\"order_by\":\"newst\"}", "Did you mean newest?"),
+        ("call search {\"query\":\"x\",\"order_by\":\"recnt\"}", "Did you mean recent?"),
     ] {
         let run = home.run(&line.split(' ').collect::<Vec<_>>());
         assert_ne!(run.code, 0, "{line}: {run:?}");

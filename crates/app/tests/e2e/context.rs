@@ -81,13 +81,14 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     assert!(block.ends_with(end), "{block}");
     // An empty list of a shell must not clear a set.
     assert_eq!(run(&["set", "notes"]).code, 2);
-    assert_eq!(run(&["clear", "notes"]).ok(), "✔ Cleared notes\n");
-    assert_eq!(run(&["clear", "ports"]).ok(), "✔ Cleared ports\n");
-    assert_eq!(run(&["get"]).ok(), "No context stored for this session\n");
+    let guessed = format!(" (session {SESSION})\n");
+    assert_eq!(run(&["clear", "notes"]).ok(), format!("✔ Cleared notes{guessed}"));
+    assert_eq!(run(&[&["clear", "ports"], &here[..]].concat()).ok(), "✔ Cleared ports\n");
+    assert_eq!(run(&["get"]).ok(), format!("No context stored for this session{guessed}"));
     run(&["set", "x", "1"]).ok();
     run(&["set", "y", "2"]).ok();
-    assert_eq!(run(&["clear", "--all"]).ok(), "✔ Cleared x, y\n");
-    assert_eq!(run(&["env", ""]).ok(), "✔ Removed the environment hint\n");
+    assert_eq!(run(&["clear", "--all"]).ok(), format!("✔ Cleared x, y{guessed}"));
+    assert_eq!(run(&["env", ""]).ok(), format!("✔ Removed the environment hint{guessed}"));
     run(&["set", "z", "3", "--session", "5e55105e"]).ok();
     assert_eq!(run(&["get", "--session", "5e55105e"]).ok(), "z:\n  3\n");
     let wrong: [&[&str]; 4] =
@@ -136,6 +137,20 @@ fn a_session_that_goes_on_under_a_new_id_after_clear_keeps_the_context() {
     for line in ["## Working context", "ports: 8080", "Environment hint: source .env"] {
         assert!(told.contains(line), "{line}: {told}");
     }
+    // Of two that ended, the one that was cleared goes on.
+    let ends = |session: &str, reason: &str| {
+        let end = json!({ "session_id": session, "cwd": "/srv/shop", "hook_event_name": "SessionEnd",
+            "reason": reason });
+        home.run_with(&["hook", "SessionEnd"], end.to_string().as_bytes()).ok();
+    };
+    for (session, port) in [("clear-me-1", "1111"), ("leave-me-1", "2222")] {
+        starts_as(&home, session, "startup");
+        home.run(&["context", "set", "ports", port, "--session", session]).ok();
+    }
+    ends("clear-me-1", "clear");
+    ends("leave-me-1", "prompt_input_exit");
+    let told = starts_as(&home, "cleared-2", "clear");
+    assert!(told.contains("ports: 1111") && !told.contains("2222"), "{told}");
     // Another new session begins without it.
     assert!(!starts_as(&home, "other-1", "startup").contains("8080"));
     let got = home.call("get_relevant_context", &json!({ "session_id": "other-1" }));
@@ -304,6 +319,24 @@ fn a_session_that_lost_its_context_gets_the_working_context_as_the_first_section
         assert_eq!(lines.next(), Some("## Working context"), "{told}");
         assert_eq!(lines.next(), Some("- endpoints: http://127.0.0.1:8080/cart"), "{told}");
         assert!(!told.contains("[SESSION RESUMED]"), "{told}");
+    }
+}
+
+/// @resume_recovery
+#[test]
+fn sets_that_exceed_the_budget_of_the_briefing_come_back_whole() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, "startup");
+    let item = |set: usize, number: usize| format!("{set}-{number} {}", "word ".repeat(20));
+    let names = ["endpoints", "hosts", "notes", "tickets"];
+    for (set_number, name) in names.iter().enumerate() {
+        let items: Vec<String> = (0..10).map(|number| item(set_number, number)).collect();
+        set(&home, name, &items.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let told = starts(&home, "compact");
+    for name in names {
+        assert!(told.contains(&format!("- {name}: ")), "{name}: {told}");
     }
 }
 

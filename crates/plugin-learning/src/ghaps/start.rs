@@ -22,9 +22,7 @@ pub(super) const EXAMPLE: &str = r#"{"domain":"debugging","strategy":"root-cause
 pub(crate) struct StartGhapParams {
     domain: GhapDomain,
     strategy: GhapStrategy,
-    /// The aim of the work.
     goal: String,
-    /// The assumption to test.
     hypothesis: String,
     /// The step that tests it.
     action: String,

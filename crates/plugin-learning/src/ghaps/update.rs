@@ -17,13 +17,10 @@ pub(crate) struct UpdateGhap;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UpdateGhapParams {
-    /// The new assumption.
     #[serde(default)]
     hypothesis: Option<String>,
-    /// The new step that tests it.
     #[serde(default)]
     action: Option<String>,
-    /// The new expected result.
     #[serde(default)]
     prediction: Option<String>,
     #[serde(default)]

@@ -43,8 +43,8 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         false => Vec::new(),
     };
     past.extend(worth_telling(writer, &earlier, &mut subjects)?);
-    // If not all fit, sessions that changed something come before those that only talked. The newest stay: what was
-    // found out yesterday counts more than an old commit.
+    // If not all fit, sessions that changed something come before those that only talked. The newest stay:
+    // an answer of yesterday counts more than an old commit.
     while past.len() > limits::BRIEFING_SESSIONS_MAX {
         let is_old_talk = |(place, one): (usize, &PastSession<'_>)| {
             place >= NEWEST_KEPT && !one.changed && !one.session.is_pinned

@@ -171,11 +171,18 @@ fn left_out(slot: Slot, section: &Section) -> Option<String> {
     })
 }
 
-/// The number of lines and characters of the rows that a session declared.
-pub(super) fn declared_size(sections: &Sections) -> (usize, usize) {
-    let rows = sections.iter().filter(|((slot, _), _)| slot.is_declared());
-    let lines = rows.flat_map(|(_, section)| section.rows.iter().flat_map(|row| &row.lines));
-    lines.fold((0, 0), |(count, chars), line| (count + 1, chars + line.chars().count() + 1))
+/// The number of lines and characters of a text that has only the rows that a session declared.
+pub(super) fn declared_size(title: &str, sections: &Sections) -> (usize, usize) {
+    let mut all: Vec<String> = Vec::new();
+    for ((slot, of_section), section) in sections.iter().filter(|((slot, _), _)| slot.is_declared())
+    {
+        if slot.info().form != Form::Verbatim && !section.rows.is_empty() {
+            all.push(format!("# {title}{BRIEFING_NATURE}"));
+            all.extend(head(*slot, of_section));
+        }
+        all.extend(section.rows.iter().flat_map(|row| row.lines.iter().cloned()));
+    }
+    (all.len(), all.iter().map(|line| line.chars().count() + 1).sum())
 }
 
 /// The whole text; empty without sections.

@@ -193,7 +193,8 @@ fn a_decision_that_was_taken_back_is_replaced() {
     world.prompt(("s-2", WEB), 2 * DAY, back);
     answer(&world, ("s-2", WEB), 2 * DAY - HOUR, "The cache uses redis again.");
     let found = world.ask("search", json!({ "query": "which cache do we use" }));
-    let (old, new) = (place(&found, "The cache uses memcached."), place(&found, "The cache uses redis again."));
+    let (old, new) =
+        (place(&found, "The cache uses memcached."), place(&found, "The cache uses redis again."));
     assert!(new < old, "{found}");
 }
 

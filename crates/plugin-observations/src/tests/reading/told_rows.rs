@@ -60,7 +60,7 @@ fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() 
 
 /// @briefing_sessions
 #[test]
-fn what_the_last_sessions_found_out_is_shown_beside_older_commits() {
+fn answers_of_the_last_sessions_are_shown_beside_older_commits() {
     let world = World::new();
     for number in 0..6 {
         let name = format!("work-{number}");

@@ -1,0 +1,16 @@
+//! The sessions that lists show.
+
+/// The agent name of the session that holds a project's marks made outside any session. It is not a
+/// conversation and is found only by its name.
+pub const OF_MARKS: &str = "rekindle";
+
+/// The condition that a session was not deleted. One that was deleted without its records still has its row, because
+/// they refer to it.
+pub(crate) fn not_deleted(id: &str) -> String {
+    format!("NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = {id})")
+}
+
+/// The condition that a session is one that lists show: not that of marks outside a session, and not deleted.
+pub(crate) fn is_listed(table: &str) -> String {
+    format!("{table}.agent <> '{OF_MARKS}' AND {}", not_deleted(&format!("{table}.id")))
+}
