@@ -74,6 +74,7 @@ for (const scheme of ["light", "dark"]) {
     // An empty store has little to show: two of the four combinations reach all of it.
     if ((scheme === "light") === (width === 360)) stores.push(["empty", FIRST]);
     for (const [store, views] of stores) {
+      // @page_accessible
       test(`no violation with the ${store} store, ${scheme}, ${width} px`, async () => {
         const context = await newContext({ width, height: 900, scheme });
         const page = await openPage(store === "full" ? home : empty, { context });

@@ -33,6 +33,7 @@ const parts = (page) =>
     ]),
   );
 
+// @page_footer
 test("the footer is hidden without a session and without context", async () => {
   const page = await openPage(home);
   assert.equal(await page.locator(shown).count(), 0);
@@ -48,6 +49,7 @@ test("the footer is hidden without a session and without context", async () => {
   await page.finish();
 });
 
+// @page_footer
 test("files are base names with encoded links, then a count, then the applet", async () => {
   const session = "footer-links";
   const cwd = home.project("links");
@@ -133,6 +135,7 @@ test("changes are live, whoever makes them", async () => {
   await page.finish();
 });
 
+// @page_footer
 test("another session clears the footer at once, whatever reply is in flight", async () => {
   const [one, two] = [sessions[6], sessions[3]];
   await set(two.session, "files", []);

@@ -33,6 +33,7 @@ test("a store without events says how to connect an agent", async () => {
   await page.finish();
 });
 
+// @page_health
 test("daemon, database, agents and the last event of each hook are shown", async () => {
   await seed(home);
   const page = await openPage(home, { path: "/?view=health" });
@@ -51,6 +52,7 @@ test("daemon, database, agents and the last event of each hook are shown", async
   await page.finish();
 });
 
+// @page_health
 test("the checks run on request, and a finding has the command that fixes it", async () => {
   fs.writeFileSync(path.join(home.dir, "data/spool-note.txt"), "x");
   fs.chmodSync(path.join(home.dir, "data/token"), 0o644);

@@ -80,6 +80,7 @@ test("every variant is listed with scope, lifetime and use", async () => {
   await page.finish();
 });
 
+// @page_hints
 test("the check shows score and reasons, or the failing condition", async () => {
   const page = await openPage(home, { path: "/?view=hints" });
   await page.getByLabel("System", { exact: true }).selectOption("darwin");
@@ -124,6 +125,7 @@ test("an edit keeps the rest of the hint and can be undone", async () => {
   await page.finish();
 });
 
+// @page_hints
 test("a hint that changed meanwhile is shown, and nothing is overwritten", async () => {
   const page = await openPage(home, { path: "/?view=hints" });
   await card(page, "cargo test cart").getByRole("button", { name: "Edit" }).click();
@@ -181,6 +183,7 @@ test("bad input is refused in the form with the reason", async () => {
   await page.finish();
 });
 
+// @page_hints
 test("a deleted variant comes back whole with Undo", async () => {
   const before = await stored("shop", "build");
   const page = await openPage(home, { path: "/?view=hints" });

@@ -52,6 +52,7 @@ test("each project has its size, last activity and the ways that lead to it", as
   await page.finish();
 });
 
+// @page_pause
 test("a pause everywhere is shown on every view until it ends, and has Undo", async () => {
   const page = await openPage(home, { path: "/?view=projects" });
   const banner = page.locator("#banner-pause");
@@ -135,6 +136,7 @@ test("a merge is undone, and a root is split off and merged again", async () => 
   await page.finish();
 });
 
+// @page_purge
 test("a purge counts, shows samples, and deletes only after its number is typed", async () => {
   const page = await openPage(home, { path: "/?view=projects" });
   const form = page.locator("#purge");

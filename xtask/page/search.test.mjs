@@ -29,6 +29,7 @@ async function search(page, words) {
   await page.locator(".hits > .hit, .empty h2", { hasNotText: "Search what" }).first().waitFor();
 }
 
+// @page_search
 test("the slash key leads to the search, and matched words are marked", async () => {
   const page = await openPage(home);
   await page.keyboard.press("/");
@@ -58,6 +59,7 @@ test("the slash key leads to the search, and matched words are marked", async ()
   await page.finish();
 });
 
+// @page_search
 test("each filter narrows the hits and is in the address", async () => {
   const page = await openPage(home, { path: "/?view=search" });
   await search(page, "test");
@@ -120,6 +122,7 @@ test("each filter narrows the hits and is in the address", async () => {
   await page.finish();
 });
 
+// @page_search
 test("a hit explains itself, shows its surroundings, its file and similar records", async () => {
   const page = await openPage(home, { path: "/?view=search&q=round_half_up&type=file_edit" });
   const hit = hits(page).first();

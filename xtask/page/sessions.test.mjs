@@ -23,6 +23,7 @@ after(async () => {
 const open = (session) => `/?session=${encodeURIComponent(session)}`;
 const meta = async (session) => (await home.call("get_session", { session_id: session })).meta;
 
+// @page_sessions
 test("the list has unseen sessions first, and is filtered by state, project, words and time", async () => {
   await home.call("observe_session", { session_id: sessions[5].session });
   const page = await openPage(home, { path: "/?view=sessions" });
@@ -67,6 +68,7 @@ test("a session is marked as seen in the list, and by opening it", async () => {
   await page.finish();
 });
 
+// @page_sessions
 test("a session shows each prompt with its actions and its answer, and more beside them", async () => {
   const { session } = sessions[6];
   const page = await openPage(home, { path: open(session) });
@@ -228,6 +230,7 @@ test("a session with thousands of actions shows its last turn, live", async () =
   await page.finish();
 });
 
+// @page_sessions
 test("a deletion asks with the numbers, and other tabs notice it", async () => {
   const session = "delete-me";
   const cwd = home.project("shop");
@@ -261,6 +264,7 @@ test("the first characters of an id lead to the session", async () => {
   await page.finish();
 });
 
+// @page_hostile_text
 test("hostile names, prompts, sets and hints are shown as text", async () => {
   const session = `h"><img src=x onerror=alert(1)>`;
   const cwd = home.project("hostile");

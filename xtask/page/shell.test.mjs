@@ -29,6 +29,7 @@ const DOWN = [
   /ERR_FAILED/,
 ];
 
+// @page_start_is_small
 test("the page starts with few small requests to its own daemon", async () => {
   const page = await openPage(home);
   await page.waitForSelector(".tl-item");
@@ -51,6 +52,7 @@ test("the page starts with few small requests to its own daemon", async () => {
   await page.finish();
 });
 
+// @page_address
 test("every view opens by its link, by its keys, by reload and by going back", async () => {
   const page = await openPage(home);
   for (const view of VIEWS) {
@@ -82,6 +84,7 @@ test("every view opens by its link, by its keys, by reload and by going back", a
   await page.finish();
 });
 
+// @page_address
 test("the filter of project and time is in the address and holds for all views", async () => {
   const page = await openPage(home);
   await page.waitForSelector("#filter-project option[value=site]", { state: "attached" });
@@ -115,6 +118,7 @@ test("the filter of project and time is in the address and holds for all views",
   await page.finish();
 });
 
+// @page_unknown_address
 test("unknown views, sessions, records and projects get a sentence and a way back", async () => {
   const page = await openPage(home);
   for (const [address, text] of [
@@ -138,6 +142,7 @@ test("unknown views, sessions, records and projects get a sentence and a way bac
   await page.finish();
 });
 
+// @page_title
 test("the title counts sessions that were not seen, live", async () => {
   const page = await openPage(home);
   await page.waitForFunction(() => /^\(7\) Timeline/.test(document.title));
@@ -152,6 +157,7 @@ test("the title counts sessions that were not seen, live", async () => {
   await page.finish();
 });
 
+// @page_survives_the_daemon
 test("content stays while the daemon is gone, says since when, and continues without a gap", async () => {
   const page = await openPage(home, { allow: DOWN });
   await page.waitForSelector(".tl-item");
@@ -279,6 +285,7 @@ test("main paths work with the keyboard alone", async () => {
   await page.finish();
 });
 
+// @page_survives_the_daemon
 test("a daemon at another port leaves the page stale, and a new link works", async () => {
   const other = await Home.open();
   const first = other.port;
@@ -299,6 +306,7 @@ test("a daemon at another port leaves the page stale, and a new link works", asy
   await other.close();
 });
 
+// @page_asks_to_sign_in
 test("a browser that was forgotten says how to sign in, and recovers with a new link", async () => {
   const context = await newContext();
   const page = await openPage(home, { context, allow: [/401/, /WebSocket connection/, ...DOWN] });
@@ -315,6 +323,7 @@ test("a browser that was forgotten says how to sign in, and recovers with a new 
   await context.close();
 });
 
+// @page_asks_to_sign_in
 test("a browser without a cookie shows no data and says how to get a link", async () => {
   const context = await newContext();
   const page = await context.newPage();
@@ -337,6 +346,7 @@ test("ten tabs work at once", async () => {
   await context.close();
 });
 
+// @page_keys
 test("keys move through rows, open them, and can be turned off", async () => {
   const page = await openPage(home);
   await page.waitForSelector(".tl-item");
@@ -383,6 +393,7 @@ test("keys move through rows, open them, and can be turned off", async () => {
   await page.finish();
 });
 
+// @page_theme
 test("the theme follows the system until one is chosen, and is remembered", async () => {
   const context = await newContext({ scheme: "dark" });
   const page = await openPage(home, { context });
@@ -403,6 +414,7 @@ test("the theme follows the system until one is chosen, and is remembered", asyn
   await context.close();
 });
 
+// @page_pause
 test("a pause is shown on every view", async () => {
   const page = await openPage(home);
   await home.call("pause", { duration: "30m" });
@@ -429,6 +441,7 @@ test("a browser clock that is off by a day changes no age", async () => {
   await page.finish();
 });
 
+// @page_hostile_text
 test("hostile text in the address becomes no element, request or dialog", async () => {
   const page = await openPage(home);
   for (const text of HOSTILE) {
@@ -482,6 +495,7 @@ test("the frame fits from 360 px up in both schemes", async () => {
   }
 });
 
+// @page_does_not_grow
 test("views can be switched 200 times without growing", async () => {
   const page = await openPage(home);
   await page.waitForSelector(".tl-item");

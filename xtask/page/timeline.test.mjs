@@ -99,6 +99,7 @@ test("filters by type, agent and failure are in the address", async () => {
   await page.finish();
 });
 
+// @page_timeline
 test("records appear live at the top, and wait behind a count while the reader is further down", async () => {
   const page = await openPage(home, { height: 600 });
   await page.waitForSelector(".is-live");
@@ -227,6 +228,7 @@ test("an empty store says how to connect an agent, and fills live", async () => 
   await empty.close();
 });
 
+// @page_hostile_text
 test("hostile text in every field is shown as text", async () => {
   const other = await Home.open();
   const cwd = other.project("plain");
@@ -320,6 +322,7 @@ async function pour(target, { session, cwd }, count, seconds = 10) {
   return (Date.now() - begun) / 1000;
 }
 
+// @page_flood
 test(
   "10,000 records in ten seconds are shown or counted, without a long task and without growing",
   { timeout: 180_000 },
@@ -368,6 +371,7 @@ test(
   },
 );
 
+// @page_scrolls
 test("100,000 records scroll from end to end with at most 300 rows in the document", { timeout: 600_000 }, async () => {
   const total = Number(process.env.REKINDLE_PAGE_RECORDS ?? 100_000);
   const other = await Home.open();

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::bench::{self, Verdict};
 use crate::project::Project;
 use crate::report::{Step, StepOutcome, summary};
-use crate::{agents, clients, codegen, fuzz, process, recall, spec, tidy, weeks};
+use crate::{agents, clients, codegen, fuzz, page, process, recall, spec, tidy, weeks};
 
 /// The action of a step; its text goes into the summary.
 type Action<'a> = Box<dyn Fn() -> Result<StepOutcome> + 'a>;
@@ -33,8 +33,9 @@ pub(crate) fn run(project: &Project, install: bool) -> Result<()> {
             return finish(&steps);
         }
     }
-    // Other people's software: all of it is run, even after a failure.
-    let others: [(&str, StepGroup); 2] = [("clients", clients::steps), ("agents", agents::quick)];
+    // The browser and other people's software: all of it is run, even after a failure.
+    let others: [(&str, StepGroup); 3] =
+        [("page", page::steps), ("clients", clients::steps), ("agents", agents::quick)];
     for (name, run) in others {
         println!("\n==> {name}");
         match run(project) {
@@ -172,12 +173,13 @@ fn gates(project: &Project) -> Result<StepOutcome> {
 }
 
 /// A tool the checks use: its name, an argument that only shows it is there, its Debian packages.
-const TOOLS: [(&str, &str, &[&str]); 5] = [
+const TOOLS: [(&str, &str, &[&str]); 6] = [
     ("git", "--version", &["git"]),
     ("valgrind", "--version", &["valgrind"]),
     ("npm", "--version", &["nodejs", "npm"]),
     ("python3", "--version", &["python3", "python3-venv"]),
     ("curl", "--version", &["curl"]),
+    ("chromium", "--version", &["chromium"]),
 ];
 
 /// Installs missing tools if requested and possible; a step without its tool reports that.

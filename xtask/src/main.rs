@@ -15,6 +15,7 @@ mod fuzz;
 mod home;
 mod http;
 mod mutants;
+mod page;
 mod process;
 mod project;
 mod recall;
@@ -35,7 +36,7 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   ci [--install]            format, tidy, clippy, tests, a minute of fuzzing, generated pages, spec, release build,
-                            quality, weeks, recall, gates, clients, agents
+                            quality, weeks, recall, gates, page, clients, agents
                             (--install: get missing tools with apt-get; implied by CI=true)
   tidy                      the house rules: headers, sizes, dependencies, import cycles, links, licences, prose
   prose [PATH]              list the sentences that tidy counts as hard to read
@@ -54,6 +55,8 @@ usage: cargo xtask VERB
                             one; --rows: ask nothing, write the rows of all briefings and whether they were used
   replay FILE [--questions N] [--binary FILE]
                             LoCoMo or LongMemEval as prompts and answers through the hook's socket, asked through search
+  page [NAME...] [--binary FILE]
+                            the page in Chromium: every xtask/page/*.test.mjs, or those named; screenshots in target/page
   clients [--binary FILE]   real MCP clients against the release binary
   e2e-agent [NAME...] [--binary FILE]
                             real agents, wired by `rekindle install`, with a scripted model; all without a name";
@@ -78,6 +81,7 @@ fn run(args: &[String]) -> Result<()> {
         "clients" => return clients::run(&Project::find()?, flags),
         "e2e-agent" => return agents::run(&Project::find()?, flags),
         "fuzz" => return fuzz::run(&Project::find()?, flags),
+        "page" => return page::run(&Project::find()?, flags),
         "recall" => return recall::run(&Project::find()?, flags),
         "weeks" => return weeks::run(&Project::find()?, flags),
         "bench" => return bench::start(&Project::find()?, flags),

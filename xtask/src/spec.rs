@@ -1,7 +1,7 @@
 //! The spec is anchored: every claim of docs/spec is proved by a test that names it.
 //!
 //! A claim is a heading that ends with `{#snake_case}`. A proof is `@snake_case` in a comment
-//! directly above a test or inside of it.
+//! directly above a test or inside of it, in Rust, or directly above a test of the page (`xtask/page`).
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,9 @@ fn check(files: &[TextFile]) -> (usize, usize, Vec<Problem>) {
                     claims.insert(mark.name, mark);
                 }
             }
-        } else if file.path.starts_with("crates/") && file.path.ends_with(".rs") {
+        } else if (file.path.starts_with("crates/") && file.path.ends_with(".rs"))
+            || file.path.ends_with(".test.mjs")
+        {
             proofs.extend(references(file, &mut problems));
         }
     }
@@ -116,6 +118,12 @@ fn test_lines(raw: &[&str]) -> Vec<bool> {
     let mut marked = vec![false; raw.len()];
     for index in 0..raw.len() {
         let text = raw[index].trim_start();
+        // A test of the page in a browser.
+        if text.starts_with("test(") {
+            let comment = |line: &&&str| line.trim_start().starts_with("//");
+            let above = raw[..index].iter().rev().take_while(comment);
+            marked[index - above.count()..index].fill(true);
+        }
         if !(text.starts_with("#[test]") || text.starts_with("#[tokio::test")) {
             continue;
         }

@@ -10,6 +10,7 @@ mod module_graph;
 pub(crate) mod prose;
 mod source;
 mod type_names;
+mod web;
 mod words;
 
 use anyhow::Result;
@@ -39,6 +40,7 @@ fn check(project: &Project, files: &[TextFile]) -> Result<Vec<Problem>> {
             source::check(file, &layers, &mut problems);
         }
         words::check(file, &mut problems);
+        web::check(file, &mut problems);
     }
     layers::check(&layers, &members, &mut problems);
     cycles::check(files, &mut problems);

@@ -23,6 +23,7 @@ type Pin = (String, String);
 pub(crate) struct Pins {
     node: String,
     npm: Vec<Pin>,
+    page: Vec<Pin>,
     agents: Vec<Pin>,
     pip: Vec<Pin>,
 }
@@ -48,7 +49,8 @@ impl Pins {
         };
         let node = table("node")?.into_iter().map(|(_, version)| version).next();
         let node = node.context("xtask/clients.toml pins no node")?;
-        Ok(Pins { node, npm: table("npm")?, agents: table("agents")?, pip: table("pip")? })
+        let (npm, page) = (table("npm")?, table("page")?);
+        Ok(Pins { node, npm, page, agents: table("agents")?, pip: table("pip")? })
     }
 
     /// The version of an agent's package.
@@ -98,6 +100,12 @@ impl Node {
 pub(crate) fn npm(pins: &Pins, folder: &Path) -> Result<Node, String> {
     let program = node(pins, folder)?;
     Ok(Node { program, modules: packages(&pins.npm, folder)? })
+}
+
+/// Installs the packages of the browser tests into the directory `page`.
+pub(crate) fn page(pins: &Pins, folder: &Path) -> Result<Node, String> {
+    let program = node(pins, folder)?;
+    Ok(Node { program, modules: packages(&pins.page, &folder.join("page"))? })
 }
 
 /// Installs an agent into a directory of its own, because all of them together are large.
@@ -204,7 +212,7 @@ mod tests {
 
     #[test]
     fn pins_become_exact_dependencies() {
-        let text = "[node]\nversion = \"24.1.0\"\n[npm]\nws = \"8.0.0\"\n[agents]\nkiln = \"1.0.0\"\n\
+        let text = "[node]\nversion = \"24.1.0\"\n[npm]\nws = \"8.0.0\"\n[page]\n[agents]\nkiln = \"1.0.0\"\n\
                     [pip]\nmcp = \"2.3.0\"\n";
         let pins = Pins::parse(text).expect("valid pins");
         assert_eq!(package_json(&pins.npm)["dependencies"], json!({ "ws": "8.0.0" }));
@@ -216,6 +224,6 @@ mod tests {
     #[test]
     fn pins_without_a_version_are_refused() {
         assert!(Pins::parse("[npm]\nws = 8\n").is_err());
-        assert!(Pins::parse("[node]\n[npm]\n[agents]\n[pip]\n").is_err());
+        assert!(Pins::parse("[node]\n[npm]\n[page]\n[agents]\n[pip]\n").is_err());
     }
 }

@@ -424,6 +424,7 @@ async fn many_idle_connections_do_not_keep_a_new_client_out() {
     assert!(server.face.connections.open() <= 64);
 }
 
+/// @page_trusted_types
 #[tokio::test]
 async fn the_link_opens_the_page_once_and_its_key_calls() {
     let server = TestServer::new().await;
