@@ -466,3 +466,38 @@ fn notifications_run_without_an_answer_and_batches_answer_the_others() {
         assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32600)));
     }
 }
+
+/// @link_to_a_view
+#[test]
+fn the_link_leads_to_the_named_session_and_view_and_starts_the_browser() {
+    let mut home = home();
+    let daemon = home.daemon();
+    let printed = home.run(&["web", "--session", "a b/\u{e4}&x=1", "--view", "search"]).ok();
+    let link = &printed[printed.find("/?link=").unwrap()..];
+    let opened = Http::new(daemon.port).get(link.trim_end());
+    let (after, _) = opened.header("Location").unwrap().split_once("#open=").unwrap();
+    assert_eq!((opened.status, after), (303, "/?session=a%20b%2F%C3%A4%26x%3D1&view=search"));
+    for wrong in [&["web", "--view", "a b"][..], &["web", "--forget", "--open"]] {
+        assert_eq!(home.run(wrong).code, 2, "{wrong:?}");
+    }
+    // A browser that notes its arguments. Nothing of the address is seen by a shell.
+    let name = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let note = home.path("started");
+    let script = format!("#!/bin/sh\nprintf '%s|' \"$@\" > '{}'\n", note.display());
+    let program = home.write(&format!("bin/{name}"), &script);
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let bin = program.parent().unwrap().to_str().unwrap().to_owned();
+    home.set("PATH", &format!("{bin}:{}", std::env::var("PATH").unwrap()));
+    let run = home.run(&["web", "--view", "stats", "--open", "--json"]).json();
+    assert_eq!(run["opened"], true);
+    let started = std::fs::read_to_string(&note).unwrap();
+    assert_eq!(started, format!("{}|", run["page"].as_str().unwrap()));
+    assert!(started.contains("&view=stats"), "{started}");
+    home.set("PATH", "/nonexistent");
+    let run = home.run(&["web", "--open"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(
+        run.stdout.contains("/?link=") && run.stderr.contains("open the link yourself"),
+        "{run:?}"
+    );
+}

@@ -1,4 +1,8 @@
-//! `rekindle web`: prints a one-time link to the page; `--forget` revokes all authorised browsers.
+//! `rekindle web`: prints a one-time link to the page, or opens it; `--forget` revokes all authorised browsers.
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::OpError;
@@ -9,6 +13,12 @@ use server::lock::Lock;
 use crate::road;
 use crate::world::World;
 
+/// Bytes of the longest name of a view.
+const VIEW_BYTES_MAX: usize = 64;
+
+/// How long a program that starts the browser may take to report an error.
+const BROWSER_START: Duration = Duration::from_secs(2);
+
 pub(super) fn command() -> Command {
     Command::new("web")
         .about("Print a link to the web page, or forget all authorised browsers")
@@ -17,23 +27,54 @@ pub(super) fn command() -> Command {
              stays authorised for 30 days after its last use, even if the daemon restarts.",
         )
         .arg(
+            Arg::new("session")
+                .long("session")
+                .value_name("ID")
+                .help("Open this session"),
+        )
+        .arg(
+            Arg::new("view")
+                .long("view")
+                .value_name("VIEW")
+                .value_parser(view)
+                .help("Open this view, for example search, stats or health"),
+        )
+        .arg(
+            Arg::new("open")
+                .long("open")
+                .action(ArgAction::SetTrue)
+                .help("Also start the browser with the link"),
+        )
+        .arg(
             Arg::new("forget")
                 .long("forget")
                 .action(ArgAction::SetTrue)
+                .conflicts_with_all(["session", "view", "open"])
                 .help("Forget all authorised browsers and unused links; each browser then needs a new link"),
         )
-        .after_help("Examples:\n  rekindle web\n  rekindle web --forget")
+        .after_help("Examples:\n  rekindle web\n  rekindle web --view stats --open\n  rekindle web --forget")
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let (done, pretty): (_, fn(&Value) -> String) = if matches.get_flag("forget") {
         (forget(world), forgotten)
     } else {
-        (link(world), |result| result["page"].as_str().unwrap_or_default().to_owned())
+        (link(world, matches), |result| result["page"].as_str().unwrap_or_default().to_owned())
     };
     match done {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
+    }
+}
+
+/// The name of a view, as the page has it in its address.
+fn view(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !text.is_empty() && text.len() <= VIEW_BYTES_MAX && text.chars().all(fits) {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("a view is a word such as `timeline`, `sessions`, `search` or `health`".to_owned())
+        }
     }
 }
 
@@ -42,7 +83,7 @@ fn gone() -> OpError {
 }
 
 /// Gets a link from the daemon, and starts the daemon if it is not running.
-fn link(world: &mut World) -> Result<Value, OpError> {
+fn link(world: &mut World, matches: &ArgMatches) -> Result<Value, OpError> {
     if road::reach(world)?.is_none() {
         if client::daemon::autostart_forbidden() {
             return Err(OpError::unavailable("no daemon runs, and REKINDLE_NO_AUTOSTART is set")
@@ -56,7 +97,57 @@ fn link(world: &mut World) -> Result<Value, OpError> {
     if let Some(taken) = &hello.taken_port {
         world.out.note(&format!("note: {}", taken.note(hello.port)));
     }
-    Ok(json!({ "page": page(&hello.address, &link) }))
+    let mut page = page(&hello.address, &link);
+    for name in ["session", "view"] {
+        if let Some(value) = matches.get_one::<String>(name) {
+            page.push_str(&format!("&{name}={}", encoded(value)));
+        }
+    }
+    let mut result = json!({ "page": page });
+    if matches.get_flag("open") {
+        let opened = open(&page);
+        if let Err(why) = &opened {
+            world
+                .out
+                .note(&format!("note: no browser was started ({why}); open the link yourself"));
+        }
+        result["opened"] = opened.is_ok().into();
+    }
+    Ok(result)
+}
+
+/// Percent-encodes a value of the address.
+fn encoded(value: &str) -> String {
+    let mut text = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(byte));
+            }
+            // Writing to a text cannot fail.
+            _ => drop(write!(text, "%{byte:02X}")),
+        }
+    }
+    text
+}
+
+/// Starts the user's browser, without a shell. An error says why it did not start.
+fn open(page: &str) -> Result<(), String> {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = std::process::Command::new(program);
+    command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
+    let until = Instant::now() + BROWSER_START;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("{program} ended with {status}")),
+            // It may run for as long as the browser does.
+            Ok(None) if Instant::now() >= until => return Ok(()),
+            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
+            Err(error) => return Err(format!("{program}: {error}")),
+        }
+    }
 }
 
 /// The address that opens the page.
