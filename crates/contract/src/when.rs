@@ -26,6 +26,11 @@ impl TimeBound {
         self.when.after(now_ms)
     }
 
+    /// The exclusive end of a time that ends at this moment, in milliseconds. A day without a time is its last one.
+    pub fn until(&self, now_ms: i64) -> i64 {
+        self.when.until(now_ms)
+    }
+
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -89,6 +94,18 @@ impl When {
         match self {
             When::Day(..) => begins.saturating_sub(1),
             When::Second(_) | When::Ago { .. } => begins.saturating_add(999),
+        }
+    }
+
+    /// The exclusive end of a time that ends at this moment, in milliseconds.
+    fn until(self, now_ms: i64) -> i64 {
+        match self {
+            When::Day(day, 0) => {
+                let zone = Zone::local();
+                let days = day.days(zone.local_time(now_ms.div_euclid(1000)));
+                zone.seconds(LocalTime::midnight(days.saturating_add(1))).saturating_mul(1000)
+            }
+            _ => self.before(now_ms),
         }
     }
 

@@ -87,6 +87,12 @@ pub const WRITE_GROUP_MAX: usize = 512;
 pub const WRITE_GROUP_PATIENCE: Duration = Duration::from_millis(20);
 /// Documents that are indexed in one batch.
 pub const INDEX_BATCH: usize = 256;
+/// Buckets of one answer of `activity_stats`: hours of a year, or days of 27 years.
+pub const ACTIVITY_BUCKETS_MAX: usize = 10_000;
+/// Tools, projects or agents in one answer of `activity_stats`, the most frequent ones.
+pub const ACTIVITY_SHARES_MAX: usize = 50;
+/// Record ids whose records are counted for statistics in one batch.
+pub const COUNT_BATCH: i64 = 4_096;
 /// From this many unindexed documents on, a job indexes them.
 pub const INDEX_JOB_DOCUMENTS: u64 = 2_000;
 /// From this many unindexed documents on, the writer indexes them after [`INDEX_PAUSE`] without a write; fewer wait

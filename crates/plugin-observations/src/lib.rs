@@ -4,6 +4,7 @@
 //! such as `search`, or one that deletes them, such as `purge`.
 
 mod activity;
+mod activity_stats;
 mod answered;
 mod briefing;
 mod examples;
@@ -73,6 +74,7 @@ impl Plugin for Observations {
             Operation::new(recent_context::RecentContext),
             Operation::new(recent::RecentRecords),
             Operation::new(activity::Activity),
+            Operation::new(activity_stats::ActivityStats),
             Operation::new(session_trace::SessionTrace),
             Operation::new(file_history::FileHistory),
             Operation::new(session_summaries::SessionSummaries),

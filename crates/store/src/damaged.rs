@@ -18,7 +18,7 @@ use crate::hint_rows::DamagedHintRow;
 use crate::references::{self, DanglingReference};
 use crate::table_info::{TableInfo, TableRole};
 use crate::tx::{Rx, Tx};
-use crate::{calls, foreign, hint_rows, passages, pauses, record_ids, shared_ids};
+use crate::{activity_counts, calls, foreign, hint_rows, passages, pauses, record_ids, shared_ids};
 
 /// A row with at least one damaged cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -367,6 +367,7 @@ fn mend_rows(tx: &Tx<'_>) -> Result<u64, OpError> {
     // A session that was created for records may have an id out of range.
     mended += replace_ids_out_of_range(tx)?;
     if mended > 0 {
+        activity_counts::discard(tx)?;
         tx.forget_cached();
     }
     Ok(mended)

@@ -16,6 +16,10 @@ pub(crate) struct IndexState {
     pub(crate) is_whole: bool,
     /// Whether every passage has its embedding.
     pub(crate) is_worked_out: bool,
+    /// Whether all records are counted.
+    pub(crate) is_counted: bool,
+    /// Whether the counts of records were discarded.
+    pub(crate) is_uncounted: bool,
 }
 
 impl Deferred for IndexState {
@@ -23,5 +27,7 @@ impl Deferred for IndexState {
         self.noted += later.noted;
         self.is_whole |= later.is_whole;
         self.is_worked_out |= later.is_worked_out;
+        self.is_counted |= later.is_counted;
+        self.is_uncounted |= later.is_uncounted;
     }
 }

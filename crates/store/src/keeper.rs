@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use model::{OpError, limits, time};
 use rusqlite::{Connection, MAIN_DB};
 
+use crate::activity_counts;
 use crate::backup;
 use crate::batch_cache::{BatchCache, StoreFacts};
 use crate::commit_signal::CommitSignal;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) behind: AtomicBool,
     /// Some passages lack their embedding although embeddings are enabled.
     pub(crate) bare: AtomicBool,
+    /// Many records are not counted by half hour yet.
+    pub(crate) uncounted: AtomicBool,
     pub(crate) facts: Arc<StoreFacts>,
     pub(crate) commits: CommitSignal,
 }
@@ -383,6 +386,8 @@ impl Keeper {
         };
         self.shared.behind.store(known(passages::is_behind(tx))?, Ordering::Relaxed);
         self.shared.bare.store(known(passages::is_bare(tx))?, Ordering::Relaxed);
+        let uncounted = !only_read && known(activity_counts::is_behind(tx))?;
+        self.shared.uncounted.store(uncounted, Ordering::Relaxed);
         match opened {
             Some(opened) => catch_unwind(AssertUnwindSafe(|| (self.on_open)(tx, opened)))
                 .unwrap_or_else(|_| Err(OpError::internal("opening the database panicked"))),

@@ -7,10 +7,11 @@
 //! [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`failures`], [`memories`], [`ghaps`] (with
 //! [`clusters`] and [`check_ins`]), [`values`], [`context`], [`session_details`], [`receipts`], [`pauses`], [`jobs`],
 //! [`passages`] (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and
-//! [`retention`] remove from all of them, [`scrub`] goes over their texts, [`totals`] counts them. An
+//! [`retention`] remove from all of them, [`scrub`] goes over their texts, [`totals`] and [`activity_counts`] count them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
 pub mod activity;
+pub mod activity_counts;
 mod aggregate;
 mod answer;
 mod backup;

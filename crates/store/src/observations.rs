@@ -17,7 +17,7 @@ use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{failures, passages, paths, prompts, record_ids};
+use crate::{activity_counts, failures, passages, paths, prompts, record_ids};
 
 #[cfg(test)]
 pub(crate) use aggregate::OLD;
@@ -204,6 +204,7 @@ pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<Option<bool>, OpError> 
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const REMOVE: &str = "DELETE FROM observations WHERE id = ?1 RETURNING file";
     passages::remove(tx, id)?;
+    activity_counts::subtract(tx, id)?;
     failures::forget(tx, id)?;
     let file: Option<Option<i64>> = tx.sql(|db| {
         let mut remove = db.prepare_cached(REMOVE)?;

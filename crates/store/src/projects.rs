@@ -10,6 +10,7 @@ use model::project::{
 use model::{Code, OpError};
 use rusqlite::{OptionalExtension, Row, params};
 
+use crate::activity_counts;
 use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
 use crate::listed::is_listed;
@@ -425,6 +426,7 @@ pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     forget_found(tx);
     pauses::carry_over(tx, from, into)?;
     tx.registry().merge_project(tx, from, into)?;
+    activity_counts::discard(tx)?;
     tx.sql(|db| {
         db.execute("DELETE FROM pauses WHERE project = ?1", [from])?;
         db.execute("DELETE FROM projects WHERE id = ?1", [from]).map(drop)
@@ -450,6 +452,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     put_alias(tx, new.id, root, true)?;
     pauses::carry_over(tx, project, new.id)?;
     tx.registry().split_project(tx, (project, root), new.id)?;
+    activity_counts::discard(tx)?;
     tx.sql(|db| {
         let update = "UPDATE sessions SET project = ?3 WHERE project = ?1 AND root = ?2";
         db.execute(update, params![project, root, new.id])?;

@@ -1,7 +1,8 @@
 //! Receipts in the store: which entries were delivered to an agent, why, at what cost, and whether it used them.
 
 use model::OpError;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use crate::aggregate::{Aggregate, json_ids};
 use crate::cells::Cells as _;
@@ -49,6 +50,8 @@ pub struct Receipt {
     pub id: i64,
     /// The agent's own id of the session.
     pub session_id: String,
+    /// The name of the session's project.
+    pub project: String,
     /// Milliseconds since 1970, UTC; entries of one delivery have the same time.
     pub at: i64,
     /// The entry it came from.
@@ -135,12 +138,55 @@ pub fn count_all(rx: &Rx<'_>, session: i64) -> Result<usize, OpError> {
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([session], |row| row.cell(0)))
 }
 
-/// The newest receipts, of one session or of all.
-pub fn list(rx: &Rx<'_>, session: Option<i64>, limit: usize) -> Result<Vec<Receipt>, OpError> {
-    const COLUMNS: &str = "SELECT r.id, s.name, r.at, r.path, r.stamp, r.reason, r.tokens, r.used \
+/// Which receipts are listed: all conditions have to hold.
+#[derive(Clone, Debug, Default)]
+pub struct ReceiptFilter {
+    /// A session's id in the store.
+    pub session: Option<i64>,
+    pub projects: Option<Vec<i64>>,
+    pub used: Option<bool>,
+    /// Only receipts with a lower id.
+    pub before: Option<i64>,
+    /// Milliseconds since 1970, UTC: the first that counts, and the first that does not.
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+}
+
+impl ReceiptFilter {
+    /// The condition of the filter over `receipts r`, with the parameters of [`ReceiptFilter::given`]. A session is
+    /// looked up in the index, so that its receipts are listed without a look at others.
+    fn condition(&self) -> String {
+        let session = if self.session.is_some() { "r.session = ?1" } else { "?1 IS NULL" };
+        format!(
+            "{session} AND r.id < coalesce(?2, 9223372036854775807) \
+             AND (?3 IS NULL OR +r.session IN (SELECT id FROM sessions \
+             WHERE project IN (SELECT value FROM json_each(?3)))) \
+             AND (?4 IS NULL OR (r.used != 0) = ?4) \
+             AND (?5 IS NULL OR +r.at >= ?5) AND (?6 IS NULL OR +r.at < ?6)"
+        )
+    }
+
+    fn given(&self) -> [Value; 6] {
+        let number = |number: Option<i64>| number.map_or(Value::Null, Value::Integer);
+        let projects = self.projects.as_ref().map(|ids| json_ids(ids.iter().copied()));
+        [
+            number(self.session),
+            number(self.before),
+            projects.map_or(Value::Null, Value::Text),
+            number(self.used.map(i64::from)),
+            number(self.from),
+            number(self.to),
+        ]
+    }
+}
+
+/// The newest receipts that match.
+pub fn list(rx: &Rx<'_>, filter: &ReceiptFilter, limit: usize) -> Result<Vec<Receipt>, OpError> {
+    const COLUMNS: &str = "SELECT r.id, s.name, r.at, r.path, r.stamp, r.reason, r.tokens, r.used, \
+         (SELECT p.name FROM projects p WHERE p.id = s.project) \
          FROM receipts r CROSS JOIN sessions s ON s.id = r.session";
-    let condition = if session.is_some() { "WHERE r.session = ?1" } else { "WHERE ?1 IS NULL" };
-    let select = format!("{COLUMNS} {condition} ORDER BY r.id DESC LIMIT ?2");
+    let condition = filter.condition();
+    let select = format!("{COLUMNS} WHERE {condition} ORDER BY r.id DESC LIMIT ?7");
     let read = |row: &Row<'_>| {
         Ok(Receipt {
             id: row.cell(0)?,
@@ -151,9 +197,53 @@ pub fn list(rx: &Rx<'_>, session: Option<i64>, limit: usize) -> Result<Vec<Recei
             reason: row.cell(5)?,
             tokens: row.cell(6)?,
             used: row.cell(7)?,
+            project: row.cell(8)?,
         })
     };
-    rx.sql(|db| db.prepare_cached(&select)?.query_map(params![session, limit], read)?.collect())
+    let limit = Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX));
+    let given = params_from_iter(filter.given().into_iter().chain([limit]));
+    rx.sql(|db| db.prepare_cached(&select)?.query_map(given, read)?.collect())
+}
+
+/// The entries that were delivered in a slot of time, and their tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InjectedSlot {
+    /// Slots since 1970, UTC.
+    pub slot: i64,
+    pub entries: u64,
+    pub tokens: u64,
+    /// Tokens of the entries whose use is recorded, and of those that were used.
+    pub tracked_tokens: u64,
+    pub used_tokens: u64,
+}
+
+pub(crate) const BY_SLOT: &str = "SELECT at / ?1, count(*), sum(tokens), \
+     sum(tokens * (substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?2)))), \
+     sum(tokens * (used != 0)) FROM receipts WHERE at >= ?3 AND at < ?4 AND tokens > 0 \
+     AND (?5 IS NULL OR +session IN (SELECT id FROM sessions WHERE project IN (SELECT value FROM json_each(?5)))) \
+     GROUP BY 1";
+
+/// The deliveries of each slot from `slots.0` up to and without `slots.1`, in these projects or in all.
+pub fn by_slot(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    slots: (i64, i64),
+    slot_ms: i64,
+) -> Result<Vec<InjectedSlot>, OpError> {
+    let tracked = serde_json::json!(USE_RECORDED).to_string();
+    let (from, to) = (slots.0.saturating_mul(slot_ms), slots.1.saturating_mul(slot_ms));
+    let projects = projects.map(|ids| json_ids(ids.iter().copied()));
+    let read = |row: &Row<'_>| {
+        Ok(InjectedSlot {
+            slot: row.cell(0)?,
+            entries: row.cell(1)?,
+            tokens: row.cell(2)?,
+            tracked_tokens: row.cell(3)?,
+            used_tokens: row.cell(4)?,
+        })
+    };
+    let given = params![slot_ms, tracked, from, to, projects];
+    rx.sql(|db| db.prepare_cached(BY_SLOT)?.query_map(given, read)?.collect())
 }
 
 /// Deletes the receipts of records that are removed.
@@ -230,23 +320,26 @@ pub struct SourceUse {
     pub tokens: u64,
 }
 
-/// The use of each source, in one session or in all, most often shown first. Entries that were left out because a
+/// The use of each source in the receipts that match, most often shown first. Entries that were left out because a
 /// better one says the same cost no tokens and do not count.
-pub fn by_source(rx: &Rx<'_>, session: Option<i64>) -> Result<Vec<SourceUse>, OpError> {
+pub fn by_source(rx: &Rx<'_>, filter: &ReceiptFilter) -> Result<Vec<SourceUse>, OpError> {
     // A ghap is shown as a reminder, as the outcome of a run, as an orphan, and as open work.
-    const BY_SOURCE: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason LIKE 'check-in%' THEN 'check-in' \
+    const SOURCES: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason LIKE 'check-in%' THEN 'check-in' \
          WHEN path LIKE 'ghap://%' AND reason LIKE 'outcome%' THEN 'outcome' \
          WHEN path LIKE 'ghap://%' AND reason LIKE 'orphan%' THEN 'orphan' \
          ELSE substr(path, 1, max(instr(path, '://') - 1, 0)) END AS source, \
-         count(*), total(used != 0), total(tokens) FROM receipts \
-         WHERE (?1 IS NULL OR session = ?1) AND tokens > 0 GROUP BY source ORDER BY 2 DESC, 1";
+         count(*), total(used != 0), total(tokens) FROM receipts r";
+    let condition = filter.condition();
+    let by_source =
+        format!("{SOURCES} WHERE {condition} AND tokens > 0 GROUP BY source ORDER BY 2 DESC, 1");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of counts")]
     let read = |row: &Row<'_>| {
         let (used, tokens): (f64, f64) = (row.cell(2)?, row.cell(3)?);
         let (source, shown) = (row.cell(0)?, row.cell(1)?);
         Ok(SourceUse { source, shown, used: used as u64, tokens: tokens as u64 })
     };
-    rx.sql(|db| db.prepare_cached(BY_SOURCE)?.query_map([session], read)?.collect())
+    let given = params_from_iter(filter.given());
+    rx.sql(|db| db.prepare_cached(&by_source)?.query_map(given, read)?.collect())
 }
 
 /// Entries of these schemes that at least so many sessions got and none used, those of the most sessions first, with

@@ -17,6 +17,7 @@ use model::time;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, Row, Statement, params_from_iter};
 
+use crate::activity_counts;
 use crate::connection::{self, Setup};
 use crate::error::StoreError;
 use crate::files::{self, Scratch};
@@ -141,6 +142,7 @@ fn salvage(
         }
     }
     references::repair(new, registry).map_err(failed)?;
+    activity_counts::discard_in(new).map_err(failed)?;
     new.execute_batch("COMMIT").map_err(failed)?;
     Ok(salvaged)
 }

@@ -2,13 +2,14 @@
 
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
-    calls, check_ins, clusters, context, events, failures, ghaps, hints, hook_events, jobs,
-    memories, notices, observations, passages, paths, pauses, projects, prompts, receipts,
-    record_ids, retention, session_details, sessions, values,
+    activity_counts, calls, check_ins, clusters, context, events, failures, ghaps, hints,
+    hook_events, jobs, memories, notices, observations, passages, paths, pauses, projects, prompts,
+    receipts, record_ids, retention, session_details, sessions, values,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
 const AGGREGATES: &[&dyn Aggregate] = &[
+    &activity_counts::ActivityCounts,
     &calls::Calls,
     &check_ins::CheckIns,
     &clusters::Clusters,

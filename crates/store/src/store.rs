@@ -162,6 +162,7 @@ impl Store {
             only_read: AtomicBool::default(),
             behind: AtomicBool::default(),
             bare: AtomicBool::default(),
+            uncounted: AtomicBool::default(),
             facts: Arc::new(facts),
             commits: CommitSignal::default(),
         });

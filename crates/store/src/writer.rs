@@ -23,7 +23,9 @@ use crate::keeper::{Keeper, Shared, run_effects};
 use crate::mover::Mover;
 use crate::store::{Publish, Write};
 use crate::tx::{Effect, Rx, Tx};
-use crate::{calls, connection, context, files, passages, record_ids, session_events};
+use crate::{
+    activity_counts, calls, connection, context, files, passages, record_ids, session_events,
+};
 
 /// A command for the writer thread.
 pub(crate) enum Command {
@@ -72,6 +74,7 @@ struct Indexing {
 
 impl Work for Indexing {
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), OpError> {
+        tx.unless_fault(activity_counts::catch_up(tx))?;
         passages::catch_up(tx).map(drop)
     }
 
@@ -264,11 +267,12 @@ impl Writer {
     }
 
     fn is_behind(&self) -> bool {
-        let Shared { behind, bare, .. } = &*self.shared;
-        [behind, bare].iter().any(|flag| flag.load(Ordering::Relaxed))
+        let Shared { behind, bare, uncounted, .. } = &*self.shared;
+        [behind, bare, uncounted].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Indexes a batch of unindexed documents, or computes a batch of missing embeddings.
+    /// Counts a batch of new records, and indexes a batch of unindexed documents or computes a batch of missing
+    /// embeddings.
     fn index(&mut self) {
         let failed = Arc::new(AtomicBool::default());
         let work = Box::new(Indexing { failed: failed.clone() });
@@ -367,6 +371,9 @@ impl Writer {
         }
         if index.is_worked_out {
             self.shared.bare.store(false, Ordering::Release);
+        }
+        if index.is_uncounted || index.is_counted {
+            self.shared.uncounted.store(index.is_uncounted, Ordering::Release);
         }
         if self.unindexed == 0 && self.is_behind() {
             self.unindexed = limits::INDEX_AT;

@@ -215,3 +215,106 @@ fn two_subscriptions_of_a_socket_share_its_four_messages_a_second() {
     let millis = begun.elapsed().as_millis();
     assert!(millis >= 9 * 250 - 50, "10 messages in {millis} ms");
 }
+
+/// A hook event at a time, in milliseconds since 1970.
+fn at(http: &Http, at: i64, event: &str, mut payload: Value) {
+    payload["hook_event_name"] = json!(event);
+    http.rpc("hook", &json!({ "event": event, "at": at, "payload": payload })).expect("a hook");
+}
+
+/// @activity_stats
+#[test]
+fn records_are_counted_by_local_day_and_hour_and_by_what_they_are() {
+    const MINUTE: i64 = 60_000;
+    // 2026-01-01T00:00:00Z in seconds.
+    const DAY: i64 = 1_767_225_600;
+    // Thursday, 2026-01-01T23:10:00Z.
+    const LATE: i64 = 1_767_309_000_000;
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    for (number, after) in [0, 30, 60, 90].into_iter().enumerate() {
+        let (session, cwd) = if number == 3 { ("s-b", "/srv/b") } else { ("s-a", "/srv/a") };
+        let time = LATE + after * MINUTE;
+        let prompt =
+            json!({ "session_id": session, "cwd": cwd, "prompt": format!("part {number}") });
+        at(&http, time, "UserPromptSubmit", prompt);
+        let event = if number == 1 { "PostToolUseFailure" } else { "PostToolUse" };
+        let ran = json!({
+            "session_id": session, "cwd": cwd, "tool_name": "Bash", "tool_use_id": format!("t-{number}"),
+            "tool_input": { "command": format!("make part{number}") },
+            "tool_response": { "stdout": "" }, "error": "exit code 1",
+        });
+        at(&http, time + 1, event, ran);
+    }
+    let ask = |params: Value| {
+        let mut all =
+            json!({ "project": "*", "from": "2026-01-01", "to": "2026-01-03", "utc_offset": 0 });
+        all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
+        http.rpc("activity_stats", &all).expect("statistics")
+    };
+    let per_bucket = |stats: &Value| -> Vec<u64> {
+        let buckets = stats["buckets"].as_array().unwrap();
+        buckets.iter().map(|one| one["records"].as_u64().unwrap()).collect()
+    };
+    let days = ask(json!({}));
+    assert_eq!((&days["records"], &days["failed"]), (&json!(8), &json!(1)), "{days}");
+    assert_eq!((per_bucket(&days), &days["buckets"][0]["at"]), (vec![4, 4], &json!(DAY)), "{days}");
+    let types = json!({ "command": 1, "command_error": 1, "user_prompt": 2 });
+    assert_eq!(days["buckets"][0]["by_type"], types);
+    assert_eq!((&days["from"], &days["to"]), (&json!(DAY), &json!(DAY + 3 * 86_400)));
+    assert_eq!(days["by_project"], json!({ "a": 6, "b": 2 }));
+    assert_eq!(days["by_tool"], json!({ "Bash": 4 }));
+    assert_eq!(days["by_agent"], json!({ "claude-code": 8 }));
+    assert_eq!((&days["week"][3][23], &days["week"][4][0]), (&json!(4), &json!(4)), "{days}");
+    // In New York all of it was on Thursday, in India on Friday.
+    let new_york = ask(json!({ "utc_offset": -300 }));
+    let midnight = json!(DAY + 5 * 3_600);
+    assert_eq!((per_bucket(&new_york), &new_york["buckets"][0]["at"]), (vec![8], &midnight));
+    let india = ask(json!({ "utc_offset": 330 }));
+    let midnight = json!(DAY + 86_400 - 330 * 60);
+    assert_eq!((per_bucket(&india), &india["buckets"][0]["at"]), (vec![8], &midnight));
+    let hours = ask(
+        json!({ "bucket": "hour", "from": "2026-01-01T23:00:00Z", "to": "2026-01-02T01:00:00Z" }),
+    );
+    assert_eq!(per_bucket(&hours), [4, 4]);
+    let of_b = ask(json!({ "project": "/srv/b" }));
+    assert_eq!((per_bucket(&of_b), &of_b["failed"]), (vec![2], &json!(0)));
+    let printed = home
+        .run(&[
+            "activity-stats",
+            "--project",
+            "*",
+            "--from",
+            "2026-01-01",
+            "--to",
+            "2026-01-02",
+            "--utc-offset",
+            "0",
+        ])
+        .ok();
+    assert!(
+        printed.contains("2026-01-01  4") && printed.contains("8 records, 12 % failed"),
+        "{printed}"
+    );
+}
+
+/// @activity_stats
+#[test]
+fn statistics_of_an_impossible_time_are_refused() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    for wrong in [
+        json!({ "bucket": "week" }),
+        json!({ "utc_offset": 900 }),
+        json!({ "from": "2026-01-03", "to": "2026-01-01" }),
+        json!({ "bucket": "hour", "from": "2020-01-01" }),
+        json!({ "from": "soon" }),
+    ] {
+        let mut all = json!({ "project": "*", "utc_offset": 0 });
+        all.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        let error = http.rpc("activity_stats", &all).expect_err("an error");
+        assert_eq!(error["code"], 40001, "{wrong}: {error}");
+    }
+}

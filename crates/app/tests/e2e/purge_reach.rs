@@ -103,10 +103,17 @@ const COUNTED: [(&str, &str); 9] = [
     ("projects", "name"),
     ("projects", "root"),
 ];
-const DERIVED: [(&str, &str); 4] =
-    [("paths", "name"), ("paths", "path"), ("postings", "term"), ("sessions", "summary")];
+const DERIVED: [(&str, &str); 5] = [
+    ("activity_keys", "tool"),
+    ("paths", "name"),
+    ("paths", "path"),
+    ("postings", "term"),
+    ("sessions", "summary"),
+];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 24] = [
+const OUR_WORDS: [(&str, &str); 26] = [
+    ("activity_keys", "agent"),
+    ("activity_keys", "kind"),
     ("clusters", "axis"),
     ("clusters", "members"),
     ("context_items", "added_by"),

@@ -287,3 +287,57 @@ fn a_briefing_written_by_the_hook_while_the_daemon_hangs_leaves_its_receipt_in_t
     let again = event(&home, "work/app", "SessionStart", "s-2", json!({ "source": "startup" }));
     assert_eq!(told(&again), None);
 }
+
+/// @receipts_pages
+#[test]
+fn receipts_are_listed_by_page_project_use_and_time() {
+    let home = home();
+    let _daemon = home.daemon();
+    for key in ["build", "test", "run"] {
+        home.run(&["hint", "set", "make", key, &format!("make {key}")]).ok();
+    }
+    for (folder, session) in [("work/a", "s-a"), ("work/b", "s-b")] {
+        event(&home, folder, "PreToolUse", session, command("make everything"));
+    }
+    event(&home, "work/a", "PostToolUse", "s-a", command("make build"));
+    let ask = |params: Value| home.call("receipts", &params);
+    let ids = |answer: &Value| -> Vec<i64> {
+        let texts = answer["receipts"].as_array().unwrap().iter();
+        let items = texts.flat_map(|text| text["items"].as_array().unwrap());
+        items.map(|item| item["id"].as_i64().unwrap()).collect()
+    };
+    let all = ids(&ask(json!({ "limit": 100 })));
+    assert!(all.len() >= 2, "{all:?}");
+    let (mut paged, mut params) = (Vec::new(), json!({ "limit": 1 }));
+    for _ in &all {
+        let page = ask(params.clone());
+        paged.extend(ids(&page));
+        params["cursor"] = page["next_cursor"].clone();
+    }
+    let sorted = |mut ids: Vec<i64>| {
+        ids.sort_unstable();
+        ids
+    };
+    assert_eq!((sorted(paged), &params["cursor"]), (sorted(all.clone()), &Value::Null));
+    let of_a = ask(json!({ "project": "a" }));
+    assert!(
+        of_a["receipts"].as_array().unwrap().iter().all(|text| text["project"] == "a"),
+        "{of_a}"
+    );
+    let used = ask(json!({ "used": true }));
+    assert_eq!(
+        (ids(&used).len(), &used["receipts"][0]["session_id"]),
+        (1, &json!("s-a")),
+        "{used}"
+    );
+    assert_eq!(ids(&ask(json!({ "used": false }))).len(), all.len() - 1);
+    assert_eq!(ids(&ask(json!({ "to": "yesterday" }))), [0; 0]);
+    assert_eq!(ids(&ask(json!({ "from": "today" }))).len(), all.len());
+    let totals = |project: &str| {
+        let summary = ask(json!({ "summary": true, "project": project }))["summary"].clone();
+        (summary["sources"][0]["shown"].clone(), summary["sources"][0]["used"].clone())
+    };
+    assert_eq!(totals("*").1, 1);
+    assert_eq!((totals("b").1, totals("b").0), (json!(0), json!(all.len() - ids(&of_a).len())));
+    assert_eq!(home.run(&["receipts", "--project", "nowhere"]).code, 1);
+}

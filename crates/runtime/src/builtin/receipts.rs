@@ -1,12 +1,13 @@
 //! `receipts`: the texts that agents got, with their reasons, their cost, and whether the agents used them.
 
-use contract::pretty::pretty;
-use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::pretty::{notes, pretty};
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, TimeBound};
 use model::time::{parse_rfc3339, rfc3339};
 use model::{OpError, limits};
+use place::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::receipts::{SourceUse, USE_RECORDED};
+use store::receipts::{ReceiptFilter, SourceUse, USE_RECORDED};
 use store::{receipts, sessions};
 
 pub(super) struct Receipts;
@@ -20,12 +21,31 @@ pub(super) struct ReceiptsParams {
     /// Only the texts of this session: its id, or its first characters.
     #[serde(default)]
     session_id: Option<String>,
+    /// Only the texts of the sessions of this project; all projects if left out.
+    #[serde(default = "all_projects")]
+    project: Wanted,
+    /// Only the lines that the session used, or only those that it did not.
+    #[serde(default)]
+    used: Option<bool>,
+    /// Only since this time: a date, an RFC 3339 time, `3d` ago or `yesterday`.
+    #[serde(default)]
+    from: Option<TimeBound>,
+    /// Only up to this time.
+    #[serde(default)]
+    to: Option<TimeBound>,
+    /// The next page: `next_cursor` of the page before.
+    #[serde(default)]
+    cursor: Option<i64>,
     /// Number of lines to list, from 1 to 1,000.
     #[serde(default = "default_limit")]
     limit: usize,
     /// Totals of each source instead of the texts: how often it was shown and used, and its tokens.
     #[serde(default)]
     summary: bool,
+}
+
+fn all_projects() -> Wanted {
+    Wanted::All
 }
 
 fn default_limit() -> usize {
@@ -39,6 +59,9 @@ pub(super) struct ReceiptsOutput {
     /// Seconds since 1970, UTC: ages count from here.
     #[serde(default)]
     answered_at: i64,
+    /// Pass it as `cursor` for the next page; left out on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<i64>,
     /// Only with `summary`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     summary: Option<UseSummary>,
@@ -79,8 +102,11 @@ struct IgnoredEntry {
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct SessionTexts {
     session_id: String,
+    /// The name of the session's project.
+    #[serde(default)]
+    project: String,
     at: String,
-    /// Tokens of the whole text.
+    /// Tokens of the whole text, as far as it matches.
     tokens: u64,
     items: Vec<SessionTextLine>,
     /// Lines of the text that the limit left out.
@@ -94,6 +120,8 @@ fn is_zero(count: &usize) -> bool {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct SessionTextLine {
+    #[serde(default)]
+    id: i64,
     path: String,
     reason: String,
     tokens: u64,
@@ -112,6 +140,7 @@ impl Op for Receipts {
             path: &["receipts"],
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[
@@ -129,17 +158,29 @@ impl Op for Receipts {
             return Err(OpError::invalid("limit", format!("the limit is not from 1 to {max}"))
                 .with("max", max));
         }
-        if params.summary {
-            return summary(cx, params.session_id.as_deref());
-        }
-        let rows = cx.store.read(|rx| {
+        let question = cx.caller.projects(params.project.clone());
+        let filter = cx.store.read(|rx| {
             let session = match &params.session_id {
                 None => None,
                 Some(given) => Some(sessions::find(rx, given)?.id),
             };
-            // The limit may fall into a text, which is counted as a whole.
-            receipts::list(rx, session, params.limit + LINES_OF_TEXT)
+            Ok(ReceiptFilter {
+                session,
+                projects: question.scope(rx)?.ids(),
+                used: params.used,
+                before: params.cursor,
+                from: params.from.as_ref().map(|from| from.before(cx.now)),
+                to: params.to.as_ref().map(|to| to.until(cx.now)),
+            })
         })?;
+        if params.summary {
+            return summary(cx, &filter);
+        }
+        // The limit may fall into a text, which is counted as a whole.
+        let most = params.limit + LINES_OF_TEXT;
+        let rows = cx.store.read(|rx| receipts::list(rx, &filter, most))?;
+        let last = params.limit.checked_sub(1).and_then(|last| rows.get(last));
+        let next_cursor = last.filter(|_| rows.len() > params.limit).map(|row| row.id);
         let mut tellings: Vec<SessionTexts> = Vec::new();
         for (place, row) in rows.into_iter().enumerate() {
             let is_listed = place < params.limit;
@@ -147,6 +188,7 @@ impl Op for Receipts {
             let same =
                 |last: &&mut SessionTexts| last.at == at && last.session_id == row.session_id;
             let item = SessionTextLine {
+                id: row.id,
                 path: row.path,
                 reason: row.reason,
                 tokens: row.tokens,
@@ -163,6 +205,7 @@ impl Op for Receipts {
                 None if !is_listed => break,
                 None => tellings.push(SessionTexts {
                     session_id: row.session_id,
+                    project: row.project,
                     at,
                     tokens: item.tokens,
                     items: vec![item],
@@ -175,15 +218,14 @@ impl Op for Receipts {
         let answered_at = cx.now.div_euclid(1000);
         let ids = tellings.iter().map(|telling| telling.session_id.as_str());
         let id_chars = cx.store.read(|rx| contract::listing::id_chars(cx, rx, ids))?;
-        Ok(ReceiptsOutput { receipts: tellings, answered_at, summary: None, id_chars })
+        Ok(ReceiptsOutput { receipts: tellings, answered_at, next_cursor, summary: None, id_chars })
     }
 }
 
-/// The totals of each source, in one session or in all.
-fn summary(cx: &Cx<'_>, session_id: Option<&str>) -> Result<ReceiptsOutput, OpError> {
+/// The totals of each source in the receipts that match.
+fn summary(cx: &Cx<'_>, filter: &ReceiptFilter) -> Result<ReceiptsOutput, OpError> {
     let (sources, ignored) = cx.store.read(|rx| {
-        let session = session_id.map(|given| sessions::find(rx, given)).transpose()?;
-        let sources = receipts::by_source(rx, session.map(|session| session.id))?;
+        let sources = receipts::by_source(rx, filter)?;
         let (least, limit) = (limits::IGNORED_SESSIONS, limits::IGNORED_SHOWN);
         Ok((sources, receipts::never_used(rx, USE_RECORDED, least, limit)?))
     })?;
@@ -199,8 +241,8 @@ fn summary(cx: &Cx<'_>, session_id: Option<&str>) -> Result<ReceiptsOutput, OpEr
         ignored: ignored.collect(),
     };
     let answered_at = cx.now.div_euclid(1000);
-    let receipts = Vec::new();
-    Ok(ReceiptsOutput { receipts, answered_at, summary: Some(summary), id_chars: None })
+    let (receipts, next_cursor, summary) = (Vec::new(), None, Some(summary));
+    Ok(ReceiptsOutput { receipts, answered_at, next_cursor, summary, id_chars: None })
 }
 
 /// The totals as a table, and the entries that no session used.
@@ -236,7 +278,7 @@ fn told_summary(summary: &UseSummary, width: usize) -> String {
 
 impl Pretty for Receipts {
     fn pretty(_: &ReceiptsParams, output: &ReceiptsOutput, width: usize) -> String {
-        let ReceiptsOutput { receipts, answered_at, summary, id_chars } = output;
+        let ReceiptsOutput { receipts, answered_at, summary, id_chars, .. } = output;
         if let Some(summary) = summary {
             return told_summary(summary, width);
         }
@@ -256,11 +298,16 @@ impl Pretty for Receipts {
             if *left_out > 0 {
                 lines.push(format!("  … {} before these", text::counted(*left_out, "line")));
             }
-            for SessionTextLine { path, reason, tokens, used } in items {
+            for SessionTextLine { path, reason, tokens, used, .. } in items {
                 let used = if *used { ", used" } else { "" };
                 lines.push(format!("  {path}  {tokens} tokens{used}: {reason}"));
             }
         }
         lines.join("\n")
+    }
+
+    fn notes(_: &ReceiptsParams, output: &ReceiptsOutput) -> Vec<String> {
+        let older = output.next_cursor.map(|next| format!("--cursor {next} shows older lines"));
+        older.into_iter().collect()
     }
 }

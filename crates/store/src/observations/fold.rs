@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use super::{NewObservation, metadata_text};
 use crate::cells::Cells as _;
 use crate::tx::Tx;
-use crate::{hash, passages};
+use crate::{activity_counts, hash, passages};
 
 /// How repeats are folded.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +145,11 @@ pub(crate) fn into(
     const REPEATED: &str = "UPDATE repeats SET count = count + 1, at = max(at, ?4) \
          WHERE session = ?1 AND same = ?2 AND observation = ?3";
     let id = earlier.observation;
+    let slot = |at: i64| at.div_euclid(activity_counts::SLOT_MS);
+    let moves = !folding.is_read(new) && slot(new.at) > slot(earlier.at);
+    if moves {
+        activity_counts::subtract(tx, id)?;
+    }
     let counted = tx.sql_on_row(|db| {
         db.prepare_cached(REPEATED)?.execute(params![new.session, same, id, new.at])?;
         if folding.is_read(new) {
@@ -153,6 +158,9 @@ pub(crate) fn into(
             db.prepare_cached(MOVE)?.execute(params![id, new.at, metadata_text(new)])
         }
     })?;
+    if moves {
+        activity_counts::add_again(tx, id)?;
+    }
     // The text that it is found by may have changed with its metadata.
     let is_commit = new.kind == ObsType::GitCommit;
     if counted == Some(1) && (new.failed || is_commit) {

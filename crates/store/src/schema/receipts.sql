@@ -12,5 +12,7 @@ CREATE TABLE IF NOT EXISTS receipts (
   current INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX IF NOT EXISTS receipts_by_path ON receipts (session, path, at);
+-- Sums by time, without a look at the rows.
+CREATE INDEX IF NOT EXISTS receipts_by_time ON receipts (at, session, tokens, used, path);
 -- Whether any session used an entry.
 CREATE INDEX IF NOT EXISTS receipts_of_path ON receipts (path, session, used);

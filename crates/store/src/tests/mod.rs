@@ -1,5 +1,6 @@
 //! Tests of the store through its handle, and what they share.
 
+mod activity_counts;
 mod bookmarks;
 mod burdens;
 mod closing;

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::NOW;
 use super::desk::{Deed, Desk, facts, touch};
 use crate::history::{self, FileQuery};
+use crate::receipts::ReceiptFilter;
 use crate::recent::{self, RecentQuery, Taken};
 use crate::sessions::{SessionFilter, Sighting};
 use crate::{TextQuestion, observations, passages, projects, prompts, receipts, sessions};
@@ -398,9 +399,23 @@ fn deliveries_are_remembered_until_the_receipts_are_reset() {
     desk.write(move |tx| receipts::reset(tx, session));
     assert_eq!(delivered("hint://web/build"), None);
     assert_eq!(count(0), 3, "what it cost is still known");
-    let listed = desk.read(|rx| receipts::list(rx, Some(session), 10));
+    let of_session = ReceiptFilter { session: Some(session), ..ReceiptFilter::default() };
+    let ids = |filter: &ReceiptFilter| -> Vec<i64> {
+        let listed = desk.read(|rx| receipts::list(rx, filter, 10));
+        listed.iter().map(|receipt| receipt.id).collect()
+    };
+    let listed = desk.read(|rx| receipts::list(rx, &of_session, 10));
     let used: Vec<bool> = listed.iter().map(|receipt| receipt.used).collect();
     assert_eq!(used, [false, false, true, false]);
+    let [last, third, second, first] = ids(&of_session)[..] else { panic!("four receipts") };
+    let all = ReceiptFilter::default();
+    assert_eq!(ids(&ReceiptFilter { used: Some(true), ..all.clone() }), [second]);
+    assert_eq!(ids(&ReceiptFilter { used: Some(false), ..all.clone() }), [last, third, first]);
+    assert_eq!(ids(&ReceiptFilter { before: Some(third), ..all.clone() }), [second, first]);
+    let within = (Some(NOW + 50), Some(NOW + 100));
+    assert_eq!(ids(&ReceiptFilter { from: within.0, to: within.1, ..all.clone() }), [second]);
+    let of = |project: i64| ids(&ReceiptFilter { projects: Some(vec![project]), ..all.clone() });
+    assert_eq!((of(desk.project.id).len(), of(0).len()), (4, 0));
 }
 
 #[test]
