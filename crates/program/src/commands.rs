@@ -77,6 +77,7 @@ fn own_commands(table: &Table) -> Vec<Command> {
 
 /// Runs a command line and returns the exit code.
 pub fn run(argv: Vec<OsString>) -> u8 {
+    crate::kit::set_machine_checks(doctor::machine);
     let name = crate::names::started_by(argv.first().map(AsRef::as_ref));
     run_on(argv, Output::standard(name))
 }

@@ -4,12 +4,18 @@ use std::sync::{Arc, OnceLock};
 
 use contract::Plugin;
 use model::wire::Build;
-use runtime::Kit;
+use runtime::{Kit, MachineChecks};
 
 /// Constructs further plugins.
 type MakePlugins = fn() -> Vec<Arc<dyn Plugin>>;
 
 static MORE: OnceLock<MakePlugins> = OnceLock::new();
+static MACHINE_CHECKS: OnceLock<MachineChecks> = OnceLock::new();
+
+/// Sets the checks of this machine that `doctor` runs. Only the first call counts.
+pub(crate) fn set_machine_checks(checks: MachineChecks) {
+    let _ = MACHINE_CHECKS.set(checks);
+}
 
 /// Adds plugins to those of this build, for the `main` of another program. Only the first call counts, and it must
 /// precede all other calls.
@@ -27,7 +33,11 @@ pub fn kit() -> Kit {
         Arc::new(plugin_learning::Learning::default()),
     ];
     plugins.extend(MORE.get().into_iter().flat_map(|make| make()));
-    Kit::new(plugins).with_home(client::platform::home())
+    let kit = Kit::new(plugins).with_home(client::platform::home());
+    match MACHINE_CHECKS.get() {
+        Some(checks) => kit.with_machine_checks(*checks),
+        None => kit,
+    }
 }
 
 /// The version and build time of this program.

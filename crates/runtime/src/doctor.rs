@@ -1,10 +1,12 @@
 //! The doctor's checks inside the runtime, and a hint for each finding.
 
-use contract::Cx;
+use contract::{Cx, Table};
+use model::locations::Locations;
 use model::time::ago;
-use model::{OpError, limits};
+use model::{OpError, Reply, limits};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::damaged::{DamagedRow, DamagedRows};
 use store::health::{Health, Integrity};
 use store::{Rx, hook_events};
@@ -14,7 +16,7 @@ use crate::runtime::RuntimeInner;
 use crate::spool::SpoolContents;
 
 /// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CheckResult {
     Ok,
@@ -23,13 +25,13 @@ pub(crate) enum CheckResult {
 }
 
 /// One check.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DoctorCheck {
     name: String,
     status: CheckResult,
     detail: String,
     /// How to fix it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
@@ -43,6 +45,31 @@ impl DoctorCheck {
         self.status != CheckResult::Fail
     }
 }
+
+/// The facts that the program needs for its checks of this machine.
+pub struct MachineQuestion<'a> {
+    pub locations: &'a Locations,
+    pub table: &'a Table,
+    /// Whether this process is a daemon.
+    pub is_daemon: bool,
+    /// Calls an operation.
+    pub ask: &'a dyn Fn(&str, Value) -> Reply,
+    /// The time of the last event by its name.
+    pub events: Value,
+    /// The time of the last event by agent.
+    pub agents: Value,
+}
+
+/// The program's checks of this machine: settings, files, the clock, the search path, and the connection of agents.
+pub struct MachineReport {
+    /// Objects with `name`, `status`, `detail` and `hint`.
+    pub checks: Vec<Value>,
+    /// The state of each agent.
+    pub agents: Vec<Value>,
+}
+
+/// The program's checks. The runtime itself knows neither the files of agents nor the path of the program.
+pub type MachineChecks = fn(&MachineQuestion<'_>) -> MachineReport;
 
 impl RuntimeInner {
     /// Notes about capture, one line each: pauses, and projects whose settings file excludes (nearly) all files, cannot be

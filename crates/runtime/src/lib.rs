@@ -34,6 +34,7 @@ mod tell;
 mod tests;
 
 pub use builtin::hook::{EventParams, read_event};
+pub use doctor::{MachineChecks, MachineQuestion, MachineReport};
 pub use host::{Host, HostFacts};
 pub use runtime::{Kit, Runtime, RuntimeSetup, check_database};
 pub use tell::{HookReply, deadline};

@@ -18,6 +18,7 @@ use crate::capture::Recorder;
 use crate::clock;
 use crate::commits::Commits;
 use crate::config::LoadedFile;
+use crate::doctor::MachineChecks;
 use crate::host::Host;
 use crate::jobs::Jobs;
 use crate::log::Log;
@@ -29,19 +30,26 @@ pub struct Kit {
     plugins: Vec<Arc<dyn Plugin>>,
     builtin: Arc<Builtin>,
     home: Option<PathBuf>,
+    machine: Option<MachineChecks>,
 }
 
 impl Kit {
     pub fn new(mut plugins: Vec<Arc<dyn Plugin>>) -> Kit {
         let builtin = Arc::new(Builtin::default());
         plugins.push(builtin.clone());
-        Kit { table: Arc::new(Table::new(&plugins)), plugins, builtin, home: None }
+        Kit { table: Arc::new(Table::new(&plugins)), plugins, builtin, home: None, machine: None }
     }
 
     /// Sets the user's home directory, which is not a project.
     #[must_use]
     pub fn with_home(self, home: Option<PathBuf>) -> Kit {
         Kit { home, ..self }
+    }
+
+    /// Sets the program's checks of this machine, which `doctor` adds to its own.
+    #[must_use]
+    pub fn with_machine_checks(self, machine: MachineChecks) -> Kit {
+        Kit { machine: Some(machine), ..self }
     }
 }
 
@@ -79,6 +87,7 @@ pub(crate) struct RuntimeInner {
     pub(crate) table: Arc<Table>,
     pub(crate) plugins: Arc<Vec<Arc<dyn Plugin>>>,
     pub(crate) builtin: Arc<Builtin>,
+    pub(crate) machine: Option<MachineChecks>,
     pub(crate) places: Arc<Places>,
     pub(crate) store: Store,
     pub(crate) config: Arc<Config>,
@@ -162,6 +171,7 @@ impl Runtime {
             table: kit.table,
             plugins,
             builtin: kit.builtin,
+            machine: kit.machine,
             places: Arc::new(Places::new(kit.home)),
             commits: Commits::of(&store),
             store,
@@ -184,8 +194,6 @@ impl Runtime {
         }
         if !inner.store.only_reads() {
             inner.spool.sweep();
-        }
-        if !inner.store.only_reads() {
             inner.fail_interrupted_jobs();
             inner.index_as_job();
         }

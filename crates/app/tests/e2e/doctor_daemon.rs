@@ -252,3 +252,30 @@ fn a_lock_that_its_owner_may_not_read_is_reported_and_repaired() {
         assert_eq!(mode(&home, name), 0o600);
     }
 }
+
+/// @doctor_of_the_daemon
+#[test]
+fn the_daemon_answers_with_the_checks_of_the_command() {
+    let home = home();
+    install(&home, &["codex"]).ok();
+    let daemon = home.daemon();
+    event(&home);
+    let names = |report: &Value| -> Vec<String> {
+        let checks = report["checks"].as_array().unwrap().iter();
+        checks.map(|check| check["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let of_daemon = daemon.http().rpc("doctor", &json!({})).unwrap();
+    let own = names(&of_daemon);
+    let of_command = doctor(&home, &[]).json();
+    for name in names(&of_command).iter().filter(|name| *name != "daemon") {
+        assert!(own.contains(name), "{name}: {own:?}");
+    }
+    for name in ["settings", "data directory", "database", "codex", "codex capture", "clock"] {
+        let found = own.iter().filter(|own| *own == name).count();
+        assert_eq!(found, 1, "{name}: {own:?}");
+    }
+    assert_eq!(of_daemon["connections"][0]["agent"], of_command["agents"][0]["agent"]);
+    let alone = daemon.http().rpc("doctor", &json!({ "machine": false })).unwrap();
+    assert!(!names(&alone).contains(&"codex".to_owned()), "{alone}");
+    assert_eq!(alone["connections"], json!([]));
+}

@@ -11,13 +11,17 @@ mod store;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::limits;
+use contract::Config;
+use model::locations::Locations;
 use model::time::{ago, parse_rfc3339, rfc3339};
+use model::{OpError, limits};
+use runtime::{MachineQuestion, MachineReport};
 use serde_json::{Value, json};
 
 use self::mend::Fixes;
 use self::store::StoreAnswers;
-use crate::world::World;
+use crate::kit;
+use crate::world::{self, World};
 
 pub(super) fn command() -> Command {
     Command::new("doctor")
@@ -72,7 +76,7 @@ fn examine(world: &mut World, daemon: &daemon::DaemonState) -> DoctorReport {
     // A running daemon drains the spool meanwhile.
     let waited = places::waiting(&locations);
     let mut checks = vec![
-        settings(world),
+        settings(&world.config(), &locations),
         places::directory("runtime directory", &locations.runtime_dir),
         places::directory("data directory", &locations.data_dir),
         daemon.check.clone(),
@@ -89,8 +93,36 @@ fn examine(world: &mut World, daemon: &daemon::DaemonState) -> DoctorReport {
     checks.extend(places::disk(&locations.data_dir));
     checks.push(clock(&locations.database, &told));
     checks.extend(search_path());
-    let agents = capture::check_all(world, &told, &mut checks);
+    let agents = capture::check_all(&world.build, &told, &mut checks);
     DoctorReport { checks, agents }
+}
+
+/// The checks of this machine for a daemon, which answers `doctor` itself. The daemon does not check the directory of
+/// a caller.
+pub(super) fn machine(question: &MachineQuestion<'_>) -> MachineReport {
+    let MachineQuestion { locations, table, is_daemon, ask, events, agents } = question;
+    let mut checks = vec![
+        settings(&world::config(table, locations), locations),
+        places::directory("runtime directory", &locations.runtime_dir),
+        places::directory("data directory", &locations.data_dir),
+    ];
+    checks.extend(hooks(&locations.hook_log()));
+    store::records(*ask, None, &mut checks);
+    let told = StoreAnswers {
+        answered: true,
+        events: events.clone(),
+        agents: agents.clone(),
+        stats: ask("memory_stats", json!({})).unwrap_or_default(),
+    };
+    checks.extend(places::files(locations));
+    checks.extend(places::lock(locations));
+    checks.extend(places::leftovers(locations));
+    checks.extend(places::token(locations, *is_daemon));
+    checks.extend(places::disk(&locations.data_dir));
+    checks.push(clock(&locations.database, &told));
+    checks.extend(search_path());
+    let agents = capture::check_all(&kit::build(), &told, &mut checks);
+    MachineReport { checks, agents }
 }
 
 /// Checks whether the user's shell finds the program. A program in a build directory is not meant to be found.
@@ -131,9 +163,9 @@ fn check(name: &str, status: &str, detail: &str, hint: &str) -> Value {
     check
 }
 
-fn settings(world: &World) -> Value {
-    let file = world.locations.config_file.display();
-    match world.config() {
+fn settings(config: &Result<Config, OpError>, locations: &Locations) -> Value {
+    let file = locations.config_file.display();
+    match config {
         Ok(_) => check("settings", "ok", &file.to_string(), ""),
         Err(error) => {
             check("settings", "fail", &error.message, error.hint.as_deref().unwrap_or_default())

@@ -10,10 +10,11 @@ use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use store::{hook_events, jobs};
 
-use super::{BuiltinState, NoParams};
-use crate::doctor::{self, DoctorCheck};
+use super::BuiltinState;
+use crate::doctor::{self, DoctorCheck, MachineQuestion};
 
 pub(super) struct Doctor(pub(super) Arc<BuiltinState>);
 
@@ -27,36 +28,63 @@ pub(super) struct DoctorOutput {
     /// The time of each agent's last event within a month. Events whose session is not
     /// stored have the empty name.
     agents: BTreeMap<String, String>,
+    /// The connection of each agent: whether it is wired, what is missing, its last events. Empty without `machine`.
+    connections: Vec<Value>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DoctorParams {
+    /// Also checks settings, files, the clock, the search path and the connection of each agent; false for the store
+    /// alone.
+    #[serde(default = "everything")]
+    machine: bool,
+}
+
+fn everything() -> bool {
+    true
 }
 
 impl Op for Doctor {
     const INFO: OpInfo = OpInfo {
         name: "doctor",
         summary: "Check the store and say how to fix problems",
-        doc: "Checks the database, the spool and the last hook event, lists repairs, and says when the last \
-              event of each name and of each agent arrived.",
+        doc: "Checks the database, the spool, the last hook event, files, settings and the connection of each agent, \
+              lists repairs, and says when the last event of each name and of each agent arrived.",
         tiers: EVERYONE,
         toolset: "system",
         deadline: limits::CARE_DEADLINE,
         ..OpInfo::BASE
     };
-    type Params = NoParams;
+    type Params = DoctorParams;
     type Output = DoctorOutput;
 
-    fn run(&self, cx: &Cx<'_>, _: NoParams) -> Result<DoctorOutput, OpError> {
-        let checks = doctor::check(&*self.0.inner()?, cx)?;
+    fn run(&self, cx: &Cx<'_>, params: DoctorParams) -> Result<DoctorOutput, OpError> {
+        let inner = self.0.inner()?;
+        let mut checks = doctor::check(&inner, cx)?;
         let (events, agents) = cx
             .store
             .read(|rx| Ok((hook_events::last_by_name(rx)?, hook_events::last_by_agent(rx)?)))?;
-        let times = |all: Vec<(String, i64)>| {
+        let times = |all: Vec<(String, i64)>| -> BTreeMap<String, String> {
             all.into_iter().map(|(name, at)| (name, rfc3339(at))).collect()
         };
-        Ok(DoctorOutput {
-            ok: checks.iter().all(DoctorCheck::is_fine),
-            checks,
-            events: times(events),
-            agents: times(agents),
-        })
+        let (events, agents) = (times(events), times(agents));
+        let mut connections = Vec::new();
+        if let Some(machine) = inner.machine.filter(|_| params.machine) {
+            let report = machine(&MachineQuestion {
+                locations: &inner.locations,
+                table: &inner.table,
+                is_daemon: !inner.one_shot,
+                ask: &|op, params| cx.call(op, params),
+                events: json!(events),
+                agents: json!(agents),
+            });
+            connections = report.agents;
+            let more = report.checks.into_iter();
+            checks.extend(more.filter_map(|check| serde_json::from_value(check).ok()));
+        }
+        let ok = checks.iter().all(DoctorCheck::is_fine);
+        Ok(DoctorOutput { ok, checks, events, agents, connections })
     }
 }
 

@@ -4,12 +4,12 @@ use agents::wiring::{Part, WIRINGS, Wiring};
 use connect::{AgentConnection, ConnectScope, DisabledPart, Recorded, StartedProgram, last_active};
 use model::limits;
 use model::time::rfc3339;
+use model::wire::Build;
 use serde_json::{Map, Value, json};
 
 use super::program::{ProgramCache, ProgramState};
 use super::{StoreAnswers, at, check, places, since};
 use crate::commands::connecting::{Here, install_line, record_dir, seen, switched_off};
-use crate::world::World;
 
 /// An agent that is found or connected, and its state.
 struct AgentState<'a> {
@@ -26,7 +26,7 @@ struct AgentState<'a> {
 }
 
 /// Checks every agent: appends to the checks, and returns the state of each.
-pub(super) fn check_all(world: &World, told: &StoreAnswers, checks: &mut Vec<Value>) -> Vec<Value> {
+pub(super) fn check_all(build: &Build, told: &StoreAnswers, checks: &mut Vec<Value>) -> Vec<Value> {
     let here = match Here::find() {
         Ok(here) => here,
         Err(error) => {
@@ -64,7 +64,7 @@ pub(super) fn check_all(world: &World, told: &StoreAnswers, checks: &mut Vec<Val
         checks.extend(seen.server());
         checks.extend(seen.doubled());
         for started in &seen.look.programs {
-            checks.push(seen.program(started, &programs.of(&started.path, &world.build), world));
+            checks.push(seen.program(started, &programs.of(&started.path, build), build));
         }
         checks.extend(seen.capture());
         agents.push(seen.json());
@@ -166,7 +166,7 @@ impl AgentState<'_> {
         })
     }
 
-    fn program(&self, started: &StartedProgram, program: &ProgramState, world: &World) -> Value {
+    fn program(&self, started: &StartedProgram, program: &ProgramState, build: &Build) -> Value {
         let (name, path) = (self.wiring.agent, &started.path);
         let mends = registers(self.wiring, self.scope);
         let said = |status: &str, detail: String, hint: &str| {
@@ -176,17 +176,14 @@ impl AgentState<'_> {
             return said("fail", fault, &mends);
         }
         match program {
-            ProgramState::Older(build) => said(
+            ProgramState::Older(other) => said(
                 "warn",
-                format!(
-                    "{path} is of an older build ({build}) than this program ({})",
-                    world.build
-                ),
+                format!("{path} is of an older build ({other}) than this program ({build})"),
                 &mends,
             ),
-            ProgramState::Newer(build) => said(
+            ProgramState::Newer(other) => said(
                 "warn",
-                format!("{path} is of a newer build ({build}) than this program ({})", world.build),
+                format!("{path} is of a newer build ({other}) than this program ({build})"),
                 "Use that program for commands too, so that hooks and commands are of one build.",
             ),
             _ => said("ok", path.clone(), ""),

@@ -93,11 +93,28 @@ fn unread(error: &OpError, checks: &mut Vec<Value>) -> StoreAnswers {
 
 fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> StoreAnswers {
     // The first request that meets a damaged store repairs it; the second one finds it sound.
-    let looked = match ask("doctor", Value::Null).or_else(|_| ask("doctor", Value::Null)) {
+    let store_alone = || ask("doctor", json!({ "machine": false }));
+    let looked = match store_alone().or_else(|_| store_alone()) {
         Ok(looked) => looked,
         Err(error) => return unread(&error, checks),
     };
     checks.extend(looked["checks"].as_array().cloned().unwrap_or_default());
+    let here = std::env::current_dir().ok().and_then(|cwd| git::Facts::at(&cwd));
+    records(ask, here.as_ref(), checks);
+    StoreAnswers {
+        answered: true,
+        events: looked["events"].clone(),
+        agents: looked["agents"].clone(),
+        stats: ask("memory_stats", json!({})).unwrap_or_default(),
+    }
+}
+
+/// Checks of the records: secrets in them, and the directories of projects. `here` is the repository of the caller.
+pub(super) fn records(
+    ask: &dyn Fn(&str, Value) -> Reply,
+    here: Option<&git::Facts>,
+    checks: &mut Vec<Value>,
+) {
     let sample = json!({ "dry_run": true, "newest": limits::SECRETS_SAMPLE });
     checks.push(match ask("scrub", sample) {
         Ok(found) => guarded(&found),
@@ -107,14 +124,7 @@ fn tell(ask: &dyn Fn(&str, Value) -> Reply, checks: &mut Vec<Value>) -> StoreAns
     });
     if let Ok(listed) = ask("list_projects", json!({})) {
         checks.extend(roots(&listed));
-        let here = std::env::current_dir().ok().and_then(|cwd| git::Facts::at(&cwd));
-        checks.extend(here.and_then(|here| moved::check_here(ask, &listed, &here)));
-    }
-    StoreAnswers {
-        answered: true,
-        events: looked["events"].clone(),
-        agents: looked["agents"].clone(),
-        stats: ask("memory_stats", json!({})).unwrap_or_default(),
+        checks.extend(here.and_then(|here| moved::check_here(ask, &listed, here)));
     }
 }
 
