@@ -150,7 +150,7 @@ impl<'w, 'q> Sums<'w, 'q> {
         }
     }
 
-    /// Adds up the scores of a block, and returns whether any word has postings in it. Places outside the
+    /// Adds up the scores of a block, and returns whether it may have any. Places outside the
     /// runs are skipped: most passages with a frequent word may belong to other projects.
     fn add_up(&mut self, block: usize, runs: impl Iterator<Item = Range<usize>>) -> bool {
         let start = block * self.sums.len();
@@ -168,6 +168,9 @@ impl<'w, 'q> Sums<'w, 'q> {
             let TermLists { division, lists } = &word.postings;
             while let Some((_, list)) = lists.get(*next).filter(|(of, _)| *of == block) {
                 *next += 1;
+                if self.runs.is_empty() {
+                    continue;
+                }
                 any = true;
                 for (place, twice) in division.entries(list) {
                     if self.wanted.get(place) == Some(&true)

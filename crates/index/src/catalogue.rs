@@ -30,6 +30,8 @@ pub struct Passages {
     sessions: SessionTable,
     /// The runs of consecutive passages of each project, in ascending order.
     runs: HashMap<u32, Vec<Range<usize>>>,
+    /// The runs of consecutive passages of each kind of further aggregates, in ascending order.
+    runs_of_kinds: HashMap<RecordKind, Vec<Range<usize>>>,
     /// The passages of each project that are talk, in ascending order. Few passages are.
     talk: HashMap<u32, Vec<u32>>,
     count: usize,
@@ -140,7 +142,7 @@ impl Passages {
             runs.iter().all(|run| run.start < run.end)
                 && runs.is_sorted_by(|one, next| one.end < next.start)
         };
-        self.runs.values().all(is_sorted)
+        self.runs.values().chain(self.runs_of_kinds.values()).all(is_sorted)
     }
 
     /// Inserts the document that this passage is the first of into its session.
@@ -155,10 +157,9 @@ impl Passages {
 
     fn add_to_runs(&mut self, passage: usize) {
         let project = self.projects.get(passage).copied().unwrap_or_default();
-        let runs = self.runs.entry(project).or_default();
-        match runs.last_mut().filter(|run| run.end == passage) {
-            Some(run) => run.end += 1,
-            None => runs.push(passage..passage + 1),
+        extend(self.runs.entry(project).or_default(), passage);
+        if let Some(kind) = self.kind(passage).filter(|kind| kind.is_further()) {
+            extend(self.runs_of_kinds.entry(kind).or_default(), passage);
         }
     }
 
@@ -254,10 +255,16 @@ impl Passages {
         part: Range<usize>,
     ) -> impl Iterator<Item = Range<usize>> {
         let all = u32::try_from(project).ok().and_then(|project| self.runs.get(&project));
-        let all = all.map(Vec::as_slice).unwrap_or_default();
-        let first = all.partition_point(|run| run.end <= part.start);
-        let these = all.iter().skip(first).take_while(move |run| run.start < part.end);
-        these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
+        within(all, part)
+    }
+
+    /// The runs of passages of this kind within `part`. Only kinds of further aggregates have any.
+    pub fn of_kind(
+        &self,
+        kind: RecordKind,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> {
+        within(self.runs_of_kinds.get(&kind), part)
     }
 
     /// The passages of this project that are talk, in ascending order. Some of them may be deleted.
@@ -319,6 +326,25 @@ fn place_of(times: &[u32], docs: &[u32]) -> impl Fn(u32) -> Place {
     }
 }
 
+/// Adds a passage that comes after all others to runs.
+fn extend(runs: &mut Vec<Range<usize>>, passage: usize) {
+    match runs.last_mut().filter(|run| run.end == passage) {
+        Some(run) => run.end += 1,
+        None => runs.push(passage..passage + 1),
+    }
+}
+
+/// The parts of sorted runs that are within `part`.
+fn within(
+    runs: Option<&Vec<Range<usize>>>,
+    part: Range<usize>,
+) -> impl Iterator<Item = Range<usize>> {
+    let all = runs.map(Vec::as_slice).unwrap_or_default();
+    let first = all.partition_point(|run| run.end <= part.start);
+    let these = all.iter().skip(first).take_while(move |run| run.start < part.end);
+    these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
+}
+
 /// A passage or session in four bytes; 0, which none has, if it does not fit.
 fn number(of: usize) -> u32 {
     u32::try_from(of).unwrap_or_default()
@@ -336,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_catalogue_whose_parts_do_not_fit_is_unsound() {
-        let broken: [fn(&mut Passages); 9] = [
+        let broken: [fn(&mut Passages); 10] = [
             |known| known.times.push(0),
             |known| known.words.push(0),
             |known| known.reciprocals.push(1.0),
@@ -345,6 +371,7 @@ mod tests {
             |known| known.length_sum = 1,
             |known| drop(known.runs.insert(1, vec![Range { start: 1, end: 1 }, 2..3])),
             |known| drop(known.runs.insert(1, vec![2..3, 0..1])),
+            |known| drop(known.runs_of_kinds.insert(RecordKind::at(99), vec![2..3, 0..1])),
             |known| drop(known.talk.insert(1, vec![2, 1])),
         ];
         let mut known = Passages::default();

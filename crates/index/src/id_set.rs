@@ -8,7 +8,7 @@ const PAGE_IDS: usize = PAGE_WORDS * 64;
 type Page = Box<[u64; PAGE_WORDS]>;
 
 /// Ids from 0 to `u32::MAX`; all others are ignored.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct IdSet {
     pages: Vec<Option<Page>>,
 }

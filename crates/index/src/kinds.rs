@@ -17,6 +17,11 @@ impl RecordKind {
         usize::from(self.0)
     }
 
+    /// Whether it is the kind of a further aggregate. There are few of these records, between many observations.
+    pub fn is_further(self) -> bool {
+        self.place() >= ObsType::ALL.len()
+    }
+
     /// The type of observation that rules about types apply to. The kind of another aggregate counts as `tool_other`.
     pub fn obs_type(self) -> ObsType {
         ObsType::ALL.get(self.place()).copied().unwrap_or(ObsType::ToolOther)

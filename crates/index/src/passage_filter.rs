@@ -19,7 +19,8 @@ pub struct PassageFilter {
     pub about: Option<IdSet>,
     /// Documents about failures.
     pub failed: Option<IdSet>,
-    pub kind: Option<RecordKind>,
+    /// One of these kinds.
+    pub kinds: Option<Vec<RecordKind>>,
     /// Milliseconds since 1970, UTC; neither end is included.
     pub before: Option<i64>,
     pub after: Option<i64>,
@@ -58,7 +59,7 @@ impl PassageFilter {
         passages: &'a Passages,
     ) -> impl Fn(usize) -> bool + Sync + 'a {
         let only_projects = self.session.is_none()
-            && self.kind.is_none()
+            && self.kinds.is_none()
             && self.before.or(self.after).or(self.except).is_none()
             && [&self.sessions, &self.about, &self.failed].into_iter().all(Option::is_none);
         move |passage| match only_projects {
@@ -74,21 +75,28 @@ impl PassageFilter {
         let (at, kind) = (passages.at(passage), passages.kind(passage));
         let grows = kind.is_some_and(|kind| kind == ObsType::SessionSummary);
         let latest = at.saturating_add(limits::RECORD_MOVES_MS);
-        self.kind.is_none_or(|wanted| kind == Some(wanted))
+        let is_wanted = |kinds: &Vec<RecordKind>| kind.is_some_and(|kind| kinds.contains(&kind));
+        self.kinds.as_ref().is_none_or(is_wanted)
             && self.before.is_none_or(|before| at < before)
             && self.after.is_none_or(|after| grows || latest > after)
     }
 
-    /// The runs of passages within `part` that belong to the filter's projects, or the whole part without
-    /// such a condition. All other passages are skipped.
+    /// The runs of passages within `part` that belong to the filter's kinds, if all of these are of further aggregates; else
+    /// to its projects; or the whole part without such conditions. All other passages are skipped.
     pub fn runs<'a>(
         &'a self,
         passages: &'a Passages,
         part: Range<usize>,
     ) -> impl Iterator<Item = Range<usize>> + 'a {
-        let all = self.projects.is_none().then(|| part.clone());
-        let projects = self.projects.iter().flatten();
-        all.into_iter().chain(projects.flat_map(move |id| passages.of_project(*id, part.clone())))
+        let kinds = self.kinds.as_ref().filter(|kinds| kinds.iter().all(|kind| kind.is_further()));
+        let projects = self.projects.as_ref().filter(|_| kinds.is_none());
+        let all = (kinds.is_none() && projects.is_none()).then(|| part.clone());
+        let here = part.clone();
+        let of_projects = projects.into_iter().flatten();
+        let of_projects = of_projects.flat_map(move |id| passages.of_project(*id, here.clone()));
+        let of_kinds = kinds.into_iter().flatten();
+        let of_kinds = of_kinds.flat_map(move |kind| passages.of_kind(*kind, part.clone()));
+        all.into_iter().chain(of_projects).chain(of_kinds)
     }
 
     /// The document of a passage, without a score, as the catalogue has it.

@@ -21,18 +21,33 @@ pub fn common() -> [f64; DIMENSIONS] {
     COMMON.map(|thousandths| f64::from(thousandths) / 1_000.0)
 }
 
-/// The cosine of two texts without the common direction, at least 0.
-pub fn specific_cosine(a: &Vector, b: &Vector) -> f64 {
-    let (a, b) = (specific(a), specific(b));
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let lengths = (dot(&a, &a) * dot(&b, &b)).sqrt();
-    if lengths > 0.0 { (dot(&a, &b) / lengths).max(0.0) } else { 0.0 }
+/// A normalised embedding without the common direction.
+pub struct SpecificVector {
+    components: [f64; DIMENSIONS],
+    length: f64,
 }
 
-/// The components of a normalised embedding without the common direction.
-fn specific(vector: &Vector) -> [f64; DIMENSIONS] {
-    let (common, reciprocal) = (common(), f64::from(vector.reciprocal()));
-    std::array::from_fn(|at| f64::from(vector.cells()[at]) * reciprocal - common[at])
+impl SpecificVector {
+    pub fn of(vector: &Vector) -> SpecificVector {
+        let (common, reciprocal) = (common(), f64::from(vector.reciprocal()));
+        let components =
+            std::array::from_fn(|at| f64::from(vector.cells()[at]) * reciprocal - common[at]);
+        SpecificVector { length: dot(&components, &components).sqrt(), components }
+    }
+
+    /// The cosine of two texts without the common direction, at least 0.
+    pub fn cosine(&self, other: &SpecificVector) -> f64 {
+        let lengths = self.length * other.length;
+        if lengths > 0.0 {
+            (dot(&self.components, &other.components) / lengths).max(0.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+fn dot(a: &[f64; DIMENSIONS], b: &[f64; DIMENSIONS]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]
@@ -41,6 +56,10 @@ mod tests {
 
     fn of(text: &str) -> Vector {
         Vector::of(text).expect("it has words")
+    }
+
+    fn specific_cosine(a: &Vector, b: &Vector) -> f64 {
+        SpecificVector::of(a).cosine(&SpecificVector::of(b))
     }
 
     #[test]

@@ -14,6 +14,6 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-pub use common::{common, specific_cosine};
+pub use common::{SpecificVector, common};
 pub use table::DIMENSIONS;
 pub use vector::{Vector, cosine, scan};

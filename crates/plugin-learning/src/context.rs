@@ -10,7 +10,7 @@ use contract::{Candidate, Moment, Occasion, Operation};
 use model::OpError;
 use store::search::Recipe;
 
-use recall::{LearnedItem, RecallQuery};
+use recall::{LearnedKind, RecallQuery};
 
 pub(crate) use recall::value_path;
 
@@ -49,16 +49,9 @@ pub(crate) fn answers(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
             now: moment.now,
             limit,
         };
-        let mut items: Vec<LearnedItem> = Vec::new();
-        if moment.occasion.asks("values") {
-            items.extend(recall.values(rx)?);
-        }
-        if moment.occasion.asks("memories") {
-            items.extend(recall.memories(rx)?);
-        }
-        if moment.occasion.asks("experiences") {
-            items.extend(recall.experiences(rx)?);
-        }
-        Ok(items.into_iter().map(|item| item.into_candidate(moment.now)).collect())
+        let mut kinds = LearnedKind::ALL.to_vec();
+        kinds.retain(|kind| moment.occasion.asks(kind.source()));
+        let items = recall.items(rx, &kinds)?.into_iter().flatten();
+        Ok(items.map(|item| item.into_candidate(moment.now)).collect())
     })
 }

@@ -1,6 +1,7 @@
 //! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each of
 //! these has at most one successor, so that following it ends at the memory that holds.
 
+use meaning::Vector;
 use model::OpError;
 use model::memory::{MemoryCategory, MemoryStatus, id_of};
 use model::observation::{Observation, RecordType};
@@ -11,6 +12,7 @@ use text::secrets::Redacted;
 use crate::aggregate::{Aggregate, Document, Records, json_ids};
 use crate::calls;
 use crate::cells::Cells as _;
+use crate::search::{self, Filter};
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
@@ -144,6 +146,38 @@ pub fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec
     let projects = projects.map(|ids| json_ids(ids.iter().copied()));
     let given = params![projects, i64::try_from(limit).unwrap_or(i64::MAX)];
     rx.sql(|db| db.prepare_cached(&select)?.query_map(given, memory)?.collect())
+}
+
+/// The memories of these projects, or of all, that are nearest in meaning to the beginning of a text, nearest first: record
+/// ids with cosines. Those that are not indexed yet are among them, so that the index need not be complete.
+pub fn nearest(
+    rx: &Rx<'_>,
+    text: &str,
+    projects: Option<&[i64]>,
+) -> Result<Vec<(i64, f64)>, OpError> {
+    const UNINDEXED: &str = "SELECT m.id, m.project FROM unindexed u CROSS JOIN memories m \
+         ON m.id = u.doc";
+    let Some(vector) = beginning(text) else { return Ok(Vec::new()) };
+    let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
+    let mut near = search::nearest_to(rx, &vector, &filter)?;
+    let unindexed: Vec<(i64, i64)> = rx.sql(|db| {
+        let mut select = db.prepare_cached(UNINDEXED)?;
+        select.query_map([], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })?;
+    for (id, project) in unindexed {
+        if projects.is_none_or(|projects| projects.contains(&project)) {
+            let embed = || Ok(get(rx, id)?.and_then(|memory| beginning(&memory.content)));
+            let own = rx.embedding(id, embed)?;
+            near.extend(own.map(|own| (id, meaning::cosine(&vector, &own).into())));
+        }
+    }
+    Ok(search::nearest_first(near))
+}
+
+/// The embedding of the beginning of a text.
+fn beginning(text: &str) -> Option<Vector> {
+    let first = text::passages::passages(text).into_iter().next()?;
+    Vector::of(first)
 }
 
 /// The memories from this one to the one that is in its place now: itself first, each followed by its successor.

@@ -29,6 +29,7 @@ use std::cell::Cell;
 
 use index::{Passages, bm25, nearest, recipe};
 use meaning::Vector;
+use model::observation::RecordType;
 use model::{OpError, limits};
 use text::query::{Form, Query};
 
@@ -36,7 +37,7 @@ use crate::deadline::Deadline;
 use crate::passages;
 use crate::tx::Rx;
 
-pub use alike::{Alike, ComparedText, specific_similarity};
+pub use alike::{Alike, ComparedText, SpecificMeaning};
 pub use completeness::Completeness;
 pub use evidence::{Evidence, TermSet, related};
 use exact_matches::ExactMatches;
@@ -46,8 +47,10 @@ pub use index::{Hit, Order};
 pub use newer_talk::{NewerTalk, TalkText, talk_before, talk_since};
 pub use page::Spread;
 use rank::{Filtered, Meant};
+use retrieve::Matches;
 pub use same::{TextsRead, admitted, cosine, newer_talk, same_texts};
 pub use similar::{Similar, similar};
+pub(crate) use similar::{nearest_first, nearest_to};
 use unindexed::Unindexed;
 
 /// How many documents are wanted, and which.
@@ -178,6 +181,37 @@ impl Effort {
     }
 }
 
+/// Documents of each of these kinds that match the query and the filter, kind by kind: the words are looked up once for all
+/// of them, and each kind is ranked by itself.
+pub fn hits_of_kinds(
+    recipe: Recipe,
+    rx: &Rx<'_>,
+    query: &Query,
+    (filter, kinds): (&Filter<'_>, &[RecordType]),
+    wanted: Wanted,
+) -> Result<Vec<Hits>, OpError> {
+    drop(rx.passages()?);
+    let effort = Effort { recipe, ..Effort::default() };
+    let all = Conditions::of_kinds(rx, filter, kinds)?;
+    let each = kinds.iter().map(|kind| Conditions::of_kinds(rx, filter, &[*kind]));
+    let each = each.collect::<Result<Vec<Conditions>, OpError>>()?;
+    let (passages, completeness) = (rx.passages()?, Cell::default());
+    let search = Search::new(rx, query, &all, &passages, &effort, &completeness);
+    let found = search.find_each(&each, wanted)?;
+    let has_word = |found: &Hits| found.hits.iter().any(|hit| hit.lexical > 0.0);
+    match query.prefix() {
+        Some(prefixes) if !found.iter().any(has_word) => {
+            let begun = Search { query: &prefixes, ..search }.find_each(&each, wanted)?;
+            let better = |(found, begun): (Hits, Hits)| match begun.hits.is_empty() {
+                true => found,
+                false => begun,
+            };
+            Ok(found.into_iter().zip(begun).map(better).collect())
+        }
+        _ => Ok(found),
+    }
+}
+
 /// Documents that match the query and the filter, within an effort.
 pub(crate) fn hits_within(
     effort: &Effort,
@@ -286,21 +320,45 @@ impl<'s, 'r> Search<'s, 'r> {
     fn find(&self, wanted: Wanted) -> Result<Hits, OpError> {
         let Search { query, conditions, passages, .. } = *self;
         let is_weighed = query.form == Form::AnyTerm && wanted.order != Order::Newest;
-        let means = is_weighed && self.effort.recipe == Recipe::Table;
-        let vector = means.then(|| Vector::of(query.typed())).flatten();
+        let vector = self.vector(is_weighed);
         let more = asks_for_meaning(query);
         let near = vector.as_ref().filter(|_| more);
         nearest::beside(passages, &conditions.on_passages, near, |scan| {
+            let retrieved = self.retrieved(is_weighed)?;
             let meant = Meant { vector: vector.as_ref(), scan, more };
-            self.run(wanted, is_weighed.then_some(meant))
+            self.ranked(retrieved, wanted, is_weighed.then_some(meant))
         })
     }
 
-    fn run(&self, wanted: Wanted, meant: Option<Meant<'_>>) -> Result<Hits, OpError> {
-        // Retrieve.
+    /// The pipeline for documents of several kinds, each with its own conditions: one retrieval, and a ranking for each.
+    fn find_each(&self, each: &[Conditions], wanted: Wanted) -> Result<Vec<Hits>, OpError> {
+        let Search { query, passages, .. } = *self;
+        let is_weighed = query.form == Form::AnyTerm && wanted.order != Order::Newest;
+        let vector = self.vector(is_weighed);
+        let more = asks_for_meaning(query);
+        let near = vector.as_ref().filter(|_| more);
+        let retrieved = self.retrieved(is_weighed)?;
+        let of_kind = |conditions| {
+            let search = Search { conditions, ..*self };
+            let own = retrieved.among(passages, conditions);
+            nearest::beside(passages, &conditions.on_passages, near, |scan| {
+                let meant = Meant { vector: vector.as_ref(), scan, more };
+                search.ranked(own, wanted, is_weighed.then_some(meant))
+            })
+        };
+        each.iter().map(of_kind).collect()
+    }
+
+    /// The embedding of the query, if hits are ranked by it.
+    fn vector(&self, is_weighed: bool) -> Option<Vector> {
+        let means = is_weighed && self.effort.recipe == Recipe::Table;
+        means.then(|| Vector::of(self.query.typed())).flatten()
+    }
+
+    fn retrieved(&self, weighs: bool) -> Result<Retrieved, OpError> {
         let exact = ExactMatches::of(self)?;
         let before = self.completeness.get();
-        let mut matches = self.retrieve(&exact, meant.is_some())?;
+        let mut matches = self.retrieve(&exact, weighs)?;
         let retrieved = self.completeness.replace(before);
         let mut unindexed = Unindexed::of(self)?;
         // If the query is a name that some document contains exactly, documents without it are dropped.
@@ -314,6 +372,16 @@ impl<'s, 'r> Search<'s, 'r> {
             // not matter whether the search for its single words was complete.
             self.completeness.set(retrieved.max(self.completeness.get()));
         }
+        Ok(Retrieved { exact, matches, unindexed, is_named: name.is_some() })
+    }
+
+    fn ranked(
+        &self,
+        retrieved: Retrieved,
+        wanted: Wanted,
+        meant: Option<Meant<'_>>,
+    ) -> Result<Hits, OpError> {
+        let Retrieved { exact, matches, unindexed, is_named } = retrieved;
         // Filter.
         let Wanted { order, limit, spread } = wanted;
         let scored = index::added_up(matches.scored);
@@ -350,10 +418,32 @@ impl<'s, 'r> Search<'s, 'r> {
         let reach = page::reach(spread, hits.iter().map(|hit| hit.session));
         hits.truncate(limit.max(all).max(reach));
         let weighed = weighed.min(hits.len());
-        let query = if name.is_some() { self.query.named() } else { self.query.clone() };
+        let query = if is_named { self.query.named() } else { self.query.clone() };
         let (completeness, evidence) = (self.completeness.get(), matches.evidence);
         let adjacent = matches.adjacent;
         Ok(Hits { hits, query, weighed, completeness, evidence, adjacent })
+    }
+}
+
+/// The result of retrieval.
+struct Retrieved {
+    exact: ExactMatches,
+    matches: Matches,
+    unindexed: Unindexed,
+    /// Whether the query is a name that some document contains exactly.
+    is_named: bool,
+}
+
+impl Retrieved {
+    /// The documents that these conditions admit, which are of some of the kinds that were searched.
+    fn among(&self, passages: &Passages, conditions: &Conditions) -> Retrieved {
+        let kinds = conditions.on_passages.kinds.as_deref().unwrap_or_default();
+        Retrieved {
+            exact: self.exact.clone(),
+            matches: self.matches.among(passages, conditions),
+            unindexed: self.unindexed.of_kinds(kinds),
+            is_named: self.is_named,
+        }
     }
 }
 

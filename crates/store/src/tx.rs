@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, RwLockReadGuard};
 
 use index::Passages;
+use meaning::Vector;
 use model::OpError;
 use model::event::Published;
 use rusqlite::Connection;
@@ -63,6 +64,18 @@ impl<'a> Rx<'a> {
         match self.text_changes {
             Some(changes) => self.catalogue.verdicts.statement(changes, id, read),
             None => Arc::new(read()),
+        }
+    }
+
+    /// The embedding of an unindexed record's text. It is computed unless it is known.
+    pub(crate) fn embedding(
+        &self,
+        id: i64,
+        embed: impl FnOnce() -> Result<Option<Vector>, OpError>,
+    ) -> Result<Option<Vector>, OpError> {
+        match self.text_changes {
+            Some(changes) => self.catalogue.verdicts.embedding(changes, id, embed),
+            None => embed(),
         }
     }
 

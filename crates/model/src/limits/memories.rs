@@ -15,6 +15,8 @@ pub const MEMORIES_LISTED_DEFAULT: usize = 50;
 pub const MEMORIES_LISTED_MAX: usize = 200;
 /// Similar memories that the answer to a new one names.
 pub const MEMORIES_SIMILAR_MAX: usize = 3;
+/// Memories, the nearest ones, that a new one is compared with.
+pub const MEMORIES_COMPARED: usize = 6;
 /// Hits that a search with a filter on categories or importance reads: the index has neither.
 pub const MEMORY_HITS_READ: usize = 2_000;
 /// Superseded memories before one that are followed; a longer chain ends there.

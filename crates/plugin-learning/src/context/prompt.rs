@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use contract::{Candidate, Moment};
 use model::{OpError, limits};
-use store::search::{self, Recipe};
+use store::search::{Recipe, SpecificMeaning};
 use store::{Rx, observations, sessions};
 
-use super::recall::{LearnedItem, RecallQuery};
+use super::recall::{LearnedItem, LearnedKind, RecallQuery};
 use crate::relevance::{SIMILAR, content_terms};
 use crate::settings::PROMPT_TOKENS;
 
@@ -25,7 +25,7 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
     // Records that are not in the index by then are not found.
     moment.store.catch_up(limits::RELATED_PATIENCE);
     let meaning = moment.config.boolean("search.meaning");
-    let prompt = PromptWords::of(said, meaning);
+    let prompt = PromptWords::of(said, meaning.then(|| SpecificMeaning::of(said)));
     if prompt.terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -39,9 +39,8 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             limit: limits::PROMPT_ITEMS_READ,
         };
         let own = OwnItems::of(rx, moment.session)?;
-        let sources = [query.values(rx)?, query.memories(rx)?, query.experiences(rx)?];
         let mut found = Vec::new();
-        for items in sources {
+        for items in query.items(rx, &LearnedKind::ALL)? {
             let relevant = items.into_iter().filter_map(|item| {
                 let why = prompt.relevance(&item).filter(|_| !own.has(&item))?;
                 Some(LearnedItem { reason: format!("{why}; {}", item.reason), ..item })
@@ -90,19 +89,18 @@ impl OwnItems {
 }
 
 /// The words of a prompt.
-struct PromptWords<'a> {
-    said: &'a str,
-    /// Whether embeddings are compared.
-    meaning: bool,
+struct PromptWords {
+    /// None if embeddings are not compared.
+    meaning: Option<SpecificMeaning>,
     /// Stems of the words that say something.
     terms: BTreeSet<String>,
     /// Paths, identifiers and codes, as they were typed.
     names: Vec<String>,
 }
 
-impl<'a> PromptWords<'a> {
-    fn of(said: &'a str, meaning: bool) -> PromptWords<'a> {
-        PromptWords { said, meaning, terms: content_terms(said), names: names(said) }
+impl PromptWords {
+    fn of(said: &str, meaning: Option<SpecificMeaning>) -> PromptWords {
+        PromptWords { meaning, terms: content_terms(said), names: names(said) }
     }
 
     /// Why an item is relevant; none if it is not.
@@ -118,10 +116,8 @@ impl<'a> PromptWords<'a> {
         if share >= WORDS_SHARE {
             return Some(format!("has {shared} of {} words", self.terms.len()));
         }
-        if shared == 0 || !self.meaning {
-            return None;
-        }
-        let similarity = search::specific_similarity(self.said, texts.iter().map(String::as_str));
+        let meaning = self.meaning.as_ref().filter(|_| shared > 0)?;
+        let similarity = meaning.similarity(texts.iter().map(String::as_str));
         let words = text::counted(shared, "word");
         (similarity >= SIMILAR)
             .then(|| format!("{words} in common, specific similarity {similarity:.2}"))

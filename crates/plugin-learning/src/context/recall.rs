@@ -1,6 +1,8 @@
 //! Learned items about a text: values, experiences, and memories that hold, found by the search of all records, each as a row for
 //! an agent.
 
+use std::collections::BTreeSet;
+
 use contract::{Candidate, RowCut, Slot};
 use model::ghap::{ConfidenceTier, Ghap, GhapStatus};
 use model::observation::{ObsType, RecordType};
@@ -36,6 +38,62 @@ pub(crate) enum ItemSource {
     Experience(Box<Ghap>),
 }
 
+/// The kinds of learned items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LearnedKind {
+    Values,
+    Memories,
+    Experiences,
+}
+
+impl LearnedKind {
+    pub(crate) const ALL: [LearnedKind; 3] =
+        [LearnedKind::Values, LearnedKind::Memories, LearnedKind::Experiences];
+
+    /// The name of the source in questions.
+    pub(crate) fn source(self) -> &'static str {
+        match self {
+            LearnedKind::Values => "values",
+            LearnedKind::Memories => "memories",
+            LearnedKind::Experiences => "experiences",
+        }
+    }
+
+    /// The word of its records in the store.
+    fn word(self) -> &'static str {
+        match self {
+            LearnedKind::Values => values::KIND,
+            LearnedKind::Memories => memories::KIND,
+            LearnedKind::Experiences => ghaps::EXPERIENCE,
+        }
+    }
+
+    fn read(self, rx: &Rx<'_>, id: i64) -> Result<Option<ItemSource>, OpError> {
+        Ok(match self {
+            LearnedKind::Values => {
+                values::by_id(rx, id)?.map(|one| ItemSource::Value(Box::new(one)))
+            }
+            LearnedKind::Memories => {
+                memories::get(rx, id)?.map(|one| ItemSource::Memory(Box::new(one)))
+            }
+            LearnedKind::Experiences => {
+                ghaps::by_id(rx, id)?.map(|one| ItemSource::Experience(Box::new(one)))
+            }
+        })
+    }
+}
+
+impl ItemSource {
+    /// The session that stored or resolved it, in the store, and when.
+    fn origin(&self) -> (Option<i64>, i64) {
+        match self {
+            ItemSource::Value(value) => (value.stored_in, value.at),
+            ItemSource::Memory(memory) => (memory.stored_in, memory.at),
+            ItemSource::Experience(ghap) => (Some(ghap.owner), ghap.at),
+        }
+    }
+}
+
 impl LearnedItem {
     pub(crate) fn path(&self) -> String {
         match &self.source {
@@ -47,11 +105,7 @@ impl LearnedItem {
 
     /// The session that stored or resolved it, in the store, and when.
     pub(crate) fn origin(&self) -> (Option<i64>, i64) {
-        match &self.source {
-            ItemSource::Value(value) => (value.stored_in, value.at),
-            ItemSource::Memory(memory) => (memory.stored_in, memory.at),
-            ItemSource::Experience(ghap) => (Some(ghap.owner), ghap.at),
-        }
+        self.source.origin()
     }
 
     /// All its texts, with which a prompt is compared.
@@ -172,83 +226,71 @@ pub(crate) struct RecallQuery<'a> {
 }
 
 impl RecallQuery<'_> {
-    /// The values about the text; those with most weight and recency if the text is empty.
-    pub(crate) fn values(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
+    /// The items of each of these kinds about the text; those with most weight and recency if the text is empty.
+    pub(crate) fn items(
+        &self,
+        rx: &Rx<'_>,
+        kinds: &[LearnedKind],
+    ) -> Result<Vec<Vec<LearnedItem>>, OpError> {
         if self.text.trim().is_empty() {
-            let all = values::best(rx, self.projects, limits::MEMORY_HITS_READ)?;
-            let items = all.into_iter().map(|one| (one.at, ItemSource::Value(Box::new(one))));
-            return Ok(self.by_weight(items));
+            return kinds.iter().map(|kind| self.best(rx, *kind)).collect();
         }
-        let value = |id| Ok(values::by_id(rx, id)?.map(|one| ItemSource::Value(Box::new(one))));
-        self.found(rx, values::KIND, value)
+        let query = query::any_of(self.text);
+        let filter = Filter { projects: self.projects, ..Filter::default() };
+        let words = kinds.iter().filter_map(|kind| RecordType::of(kind.word()));
+        let words: Vec<RecordType> = words.collect();
+        let wanted = search::Wanted::of(Order::Best, limits::SEARCH_CANDIDATES);
+        let found = search::hits_of_kinds(self.recipe, rx, &query, (&filter, &words), wanted)?;
+        kinds.iter().zip(&found).map(|(kind, hits)| self.found(rx, *kind, hits)).collect()
     }
 
-    /// The memories about the text; those with most weight and recency if the text is empty. A superseded memory is
-    /// replaced by the one in its place.
-    pub(crate) fn memories(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
-        if self.text.trim().is_empty() {
-            let all = memories::newest(rx, self.projects, usize::MAX)?;
-            let current = all.into_iter().filter(|one| one.superseded_by.is_none());
-            let items = current.map(|one| (one.at, ItemSource::Memory(Box::new(one))));
-            return Ok(self.by_weight(items));
-        }
-        let hits = self.hits(rx, memories::KIND)?;
-        let mut items: Vec<LearnedItem> = Vec::new();
-        for (score, hit) in self.scored(&hits) {
-            if items.len() == self.limit {
-                break;
+    /// The items of a kind with most weight and recency.
+    fn best(&self, rx: &Rx<'_>, kind: LearnedKind) -> Result<Vec<LearnedItem>, OpError> {
+        let most = limits::MEMORY_HITS_READ;
+        let sources: Vec<ItemSource> = match kind {
+            LearnedKind::Values => {
+                let all = values::best(rx, self.projects, most)?;
+                all.into_iter().map(|one| ItemSource::Value(Box::new(one))).collect()
             }
-            let current = memories::current(rx, hit.id)?;
-            let is_new = items.iter().all(
-                |known| !matches!(&known.source, ItemSource::Memory(one) if one.id == current),
-            );
-            let Some(memory) = memories::get(rx, current)?.filter(|_| is_new) else { continue };
-            let of_old = hit.id != memory.id;
-            let reason = match of_old {
-                true => format!("in place of a memory with {}", self.reason(score, &hit)),
-                false => self.reason(score, &hit),
-            };
-            let source = ItemSource::Memory(Box::new(memory));
-            items.push(LearnedItem { source, score, reason });
-        }
-        Ok(items)
+            LearnedKind::Memories => {
+                let all = memories::newest(rx, self.projects, usize::MAX)?;
+                let current = all.into_iter().filter(|one| one.superseded_by.is_none());
+                current.map(|one| ItemSource::Memory(Box::new(one))).collect()
+            }
+            LearnedKind::Experiences => {
+                let filter = GhapFilter { projects: self.projects, ..GhapFilter::default() };
+                let all = ghaps::list(rx, &filter, most)?;
+                all.into_iter().map(|one| ItemSource::Experience(Box::new(one))).collect()
+            }
+        };
+        Ok(self.by_weight(sources.into_iter()))
     }
 
-    /// The experiences about the text; those with most weight and recency if the text is empty.
-    pub(crate) fn experiences(&self, rx: &Rx<'_>) -> Result<Vec<LearnedItem>, OpError> {
-        if self.text.trim().is_empty() {
-            let filter = GhapFilter { projects: self.projects, ..GhapFilter::default() };
-            let all = ghaps::list(rx, &filter, limits::MEMORY_HITS_READ)?;
-            let items = all.into_iter().map(|one| (one.at, ItemSource::Experience(Box::new(one))));
-            return Ok(self.by_weight(items));
-        }
-        let ghap = |id| Ok(ghaps::by_id(rx, id)?.map(|one| ItemSource::Experience(Box::new(one))));
-        self.found(rx, ghaps::EXPERIENCE, ghap)
-    }
-
-    /// The records of a kind about the text, each read by its id.
+    /// The items of the hits of one kind. A superseded memory is replaced by the one in its place.
     fn found(
         &self,
         rx: &Rx<'_>,
-        kind: &str,
-        read: impl Fn(i64) -> Result<Option<ItemSource>, OpError>,
+        kind: LearnedKind,
+        hits: &Hits,
     ) -> Result<Vec<LearnedItem>, OpError> {
-        let hits = self.hits(rx, kind)?;
-        let mut items = Vec::new();
-        for (score, hit) in self.scored(&hits).into_iter().take(self.limit) {
-            let Some(source) = read(hit.id)? else { continue };
-            let reason = self.reason(score, &hit);
+        let mut items: Vec<LearnedItem> = Vec::new();
+        let mut known: BTreeSet<i64> = BTreeSet::new();
+        for (score, hit) in self.scored(hits) {
+            if items.len() == self.limit {
+                break;
+            }
+            let id = match kind {
+                LearnedKind::Memories => memories::current(rx, hit.id)?,
+                LearnedKind::Values | LearnedKind::Experiences => hit.id,
+            };
+            let Some(source) = kind.read(rx, id)?.filter(|_| known.insert(id)) else { continue };
+            let reason = match id == hit.id {
+                true => self.reason(score, &hit),
+                false => format!("in place of a memory with {}", self.reason(score, &hit)),
+            };
             items.push(LearnedItem { source, score, reason });
         }
         Ok(items)
-    }
-
-    fn hits(&self, rx: &Rx<'_>, kind: &str) -> Result<Hits, OpError> {
-        let query = query::any_of(self.text);
-        let filter =
-            Filter { projects: self.projects, kind: RecordType::of(kind), ..Filter::default() };
-        let wanted = search::Wanted::of(Order::Best, limits::SEARCH_CANDIDATES);
-        search::hits_by(self.recipe, rx, &query, &filter, wanted)
     }
 
     /// The hits that are near enough to the text to be about it, best first.
@@ -267,8 +309,9 @@ impl RecallQuery<'_> {
         format!("{words}, similarity {:.2}, score {score:.2}", hit.meaning)
     }
 
-    fn by_weight(&self, items: impl Iterator<Item = (i64, ItemSource)>) -> Vec<LearnedItem> {
-        let item = |(at, source): (i64, ItemSource)| {
+    fn by_weight(&self, items: impl Iterator<Item = ItemSource>) -> Vec<LearnedItem> {
+        let item = |source: ItemSource| {
+            let (_, at) = source.origin();
             let (weight, recency) = (weight_of(&source), rank::recency(at, self.now));
             let reason = format!("weight {weight:.2}, recency {recency:.2}");
             LearnedItem { source, score: 0.5 * weight + 0.5 * recency, reason }

@@ -1,5 +1,7 @@
 //! `search_experiences`: resolved ghaps by their words and their meaning.
 
+use std::collections::BTreeSet;
+
 use contract::pretty::pretty;
 use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty};
 use model::ghap::{ExperienceAxis, Ghap, GhapDomain, GhapOutcome, GhapStatus};
@@ -9,7 +11,7 @@ use place::{About, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ghaps;
-use store::search::{self, Filter, Order, Recipe};
+use store::search::{self, Filter, Order, Recipe, SpecificMeaning};
 use text::query;
 
 use super::place::TOOLSET;
@@ -83,11 +85,12 @@ impl SearchExperiencesParams {
 
 /// How much the text of an axis is about a query: the mean of the similarity and the share of the query's words that it
 /// has. None if it has no word of it and is not similar either.
-fn on_axis(query: &str, text: &str, meaning: bool) -> Option<f64> {
-    let (asked, own) = (content_terms(query), content_terms(text));
-    let shared = asked.intersection(&own).count();
-    let similarity =
-        if meaning { search::specific_similarity(query, std::iter::once(text)) } else { 0.0 };
+fn on_axis(
+    (asked, meaning): (&BTreeSet<String>, Option<&SpecificMeaning>),
+    text: &str,
+) -> Option<f64> {
+    let shared = asked.intersection(&content_terms(text)).count();
+    let similarity = meaning.map_or(0.0, |meaning| meaning.similarity(std::iter::once(text)));
     let share = shared as f64 / asked.len().max(1) as f64;
     (shared > 0 || similarity >= SIMILAR).then_some(f64::midpoint(similarity, share))
 }
@@ -140,13 +143,15 @@ impl Op for SearchExperiences {
             let query = query::rewrite(&params.query);
             let wanted = search::Wanted::of(Order::Best, limits::EXPERIENCE_HITS_READ);
             let hits = search::hits_by(recipe, rx, &query, &filter, wanted)?.hits;
+            let asked = content_terms(&params.query);
+            let compared = meaning.then(|| SpecificMeaning::of(&params.query));
             let mut results = Vec::new();
             for hit in hits {
                 let Some(ghap) = ghaps::by_id(rx, hit.id)? else { continue };
                 let Some(text) = params.admits(&ghap) else { continue };
                 let score = match params.axis {
                     ExperienceAxis::Full => Some(hit.score),
-                    _ => on_axis(&params.query, &text, meaning),
+                    _ => on_axis((&asked, compared.as_ref()), &text),
                 };
                 let Some(score) = score else { continue };
                 results.push(FoundExperience { ghap: GhapView::of(ghap), text, score });

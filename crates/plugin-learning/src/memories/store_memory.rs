@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::memories::{self as stored, KIND, NewMemory};
-use store::search::{self, Filter, Recipe};
+use store::search::{self, ComparedText, Filter, Recipe};
 use store::{Rx, receipts};
 use text::secrets::{self, Profile, Redacted};
 
@@ -22,6 +22,8 @@ pub(crate) struct StoreMemory;
 
 /// The least cosine, or share of common words, of two memories about the same thing.
 const SAME_MEANING: f64 = 0.6;
+/// Memories with a lower cosine do not share half of their words.
+const MAYBE_SAME_MEANING: f64 = 0.45;
 const SAME_WORDS: f64 = 0.5;
 
 #[derive(Deserialize, JsonSchema)]
@@ -120,14 +122,13 @@ impl Op for StoreMemory {
         let supersedes = superseded_ids(&params.supersedes)?;
         let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(Wanted::Here);
-        let recipe = match cx.config.boolean("search.meaning") {
-            true => Recipe::Table,
-            false => Recipe::Lexical,
-        };
-        let (similar, _) = cx.store.search(|rx| {
+        let meaning = cx.config.boolean("search.meaning");
+        let find = |rx: &Rx<'_>| {
             let projects = question.scope(rx)?.ids();
-            similar(rx, recipe, &content, projects.as_deref(), &supersedes)
-        })?;
+            similar(rx, (&content, meaning), projects.as_deref(), &supersedes)
+        };
+        // Embeddings of unindexed memories are computed; words are found through the index only.
+        let similar = if meaning { cx.store.read(find)? } else { cx.store.search(find)?.0 };
         let (category, importance, now) = (params.category, params.importance, cx.now);
         cx.store.write(move |tx| {
             let to = target.resolve(tx)?;
@@ -206,29 +207,49 @@ pub(super) fn unknown(id: &str) -> OpError {
     OpError::not_found(format!("there is no memory {id}")).hint("`list_memories` lists them.")
 }
 
-/// The memories that hold and are about the same thing as a text, the most similar first.
+/// The memories that hold and are about the same thing as a text, the most similar first. Without embeddings, those that share
+/// half of its words.
 fn similar(
     rx: &Rx<'_>,
-    recipe: Recipe,
-    content: &str,
+    (content, meaning): (&str, bool),
     projects: Option<&[i64]>,
     without: &[String],
 ) -> Result<Vec<SimilarMemory>, OpError> {
-    let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
-    let most = limits::MEMORIES_SIMILAR_MAX * 4;
-    let mut named: Vec<SimilarMemory> = Vec::new();
-    for found in search::similar(rx, recipe, content, &filter, most)? {
-        let is_same = found.alike.meaning >= SAME_MEANING || found.alike.overlap >= SAME_WORDS;
-        if !is_same || named.len() == limits::MEMORIES_SIMILAR_MAX {
-            continue;
+    let mut candidates: Vec<(i64, f64)> = match meaning {
+        true => stored::nearest(rx, content, projects)?,
+        false => {
+            let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
+            let found =
+                search::similar(rx, Recipe::Lexical, content, &filter, limits::MEMORIES_COMPARED)?;
+            found.into_iter().map(|found| (found.hit.id, found.alike.meaning)).collect()
         }
-        let holds = stored::get(rx, stored::current(rx, found.hit.id)?)?;
+    };
+    candidates.truncate(limits::MEMORIES_COMPARED);
+    let compared = ComparedText::new(content.to_owned());
+    let mut named: Vec<SimilarMemory> = Vec::new();
+    for (id, cosine) in candidates {
+        if named.len() == limits::MEMORIES_SIMILAR_MAX || (meaning && cosine < MAYBE_SAME_MEANING) {
+            break;
+        }
+        let Some(found) = stored::get(rx, id)? else { continue };
+        let mut similarity = cosine;
+        if cosine < SAME_MEANING {
+            let overlap = compared.overlap(&found.content);
+            if overlap < SAME_WORDS {
+                continue;
+            }
+            similarity = overlap.max(cosine);
+        }
+        let holds = match found.superseded_by {
+            Some(_) => stored::get(rx, stored::current(rx, id)?)?,
+            None => Some(found),
+        };
         let Some(holds) = holds.filter(|one| !without.contains(&one.uuid)) else { continue };
         if named.iter().all(|known| known.id != holds.uuid) {
             named.push(SimilarMemory {
                 category: holds.category,
                 preview: text::one_line(&holds.content, limits::PREVIEW_CHARS),
-                similarity: rounded(found.alike.meaning.max(found.alike.overlap)),
+                similarity: rounded(similarity),
                 id: holds.uuid,
             });
         }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use meaning::Vector;
+use meaning::{SpecificVector, Vector};
 use model::limits;
 use text::{stem, words};
 
@@ -51,12 +51,21 @@ impl Alike {
     }
 }
 
-/// The similarity of a text to the nearest passage of some documents, from 0 to 1, without the direction that all texts
-/// about software share: two unrelated ones would otherwise be similar, too.
-pub fn specific_similarity<'d>(text: &str, documents: impl Iterator<Item = &'d str>) -> f64 {
-    let Some(own) = Vector::of(text) else { return 0.0 };
-    let passages = documents.flat_map(text::passages::passages).filter_map(Vector::of);
-    passages.map(|other| meaning::specific_cosine(&own, &other)).fold(0.0, f64::max)
+/// The meaning of a text that is compared with several others, without the direction that all texts about software share:
+/// two unrelated ones would otherwise be similar, too.
+pub struct SpecificMeaning(Option<SpecificVector>);
+
+impl SpecificMeaning {
+    pub fn of(text: &str) -> SpecificMeaning {
+        SpecificMeaning(Vector::of(text).as_ref().map(SpecificVector::of))
+    }
+
+    /// The similarity to the nearest passage of some documents, from 0 to 1.
+    pub fn similarity<'d>(&self, documents: impl Iterator<Item = &'d str>) -> f64 {
+        let Some(own) = &self.0 else { return 0.0 };
+        let passages = documents.flat_map(text::passages::passages).filter_map(Vector::of);
+        passages.map(|other| own.cosine(&SpecificVector::of(&other))).fold(0.0, f64::max)
+    }
 }
 
 /// A text that is compared with several others. Its words are computed when they are first needed.
@@ -69,6 +78,11 @@ impl ComparedText {
 
     pub fn text(&self) -> &str {
         &self.0.text
+    }
+
+    /// The share of the different words of both that both have.
+    pub fn overlap(&self, other: &str) -> f64 {
+        self.0.overlap(&Said::without_vector(Cow::Borrowed(other)))
     }
 
     /// Whether one of the two is not worth keeping beside the other, by the measure of [`Alike`]. A text without words is

@@ -16,7 +16,7 @@ const QUOTATION_SHARE: u32 = 5;
 const EXACT_AT_ONCE: usize = 100;
 
 /// The documents that contain something exactly as it was typed: a path, a hash or the like.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ExactMatches {
     /// One passage of each document that contains it.
     pub(super) passages: Vec<usize>,

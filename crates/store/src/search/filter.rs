@@ -83,8 +83,29 @@ fn ids_at_most(
     Ok((ids.len() <= most).then(|| ids.into_iter().collect()))
 }
 
+/// The condition that a document is of one of these kinds, and its value; none for all kinds.
+fn one_of(words: &[&str]) -> (&'static str, Option<Value>) {
+    match words {
+        [] => ("", None),
+        [one] => ("kind = ?", Some((*one).to_owned().into())),
+        several => (
+            "kind IN (SELECT value FROM json_each(?))",
+            Some(serde_json::json!(several).to_string().into()),
+        ),
+    }
+}
+
 impl Conditions {
     pub(crate) fn of(rx: &Rx<'_>, filter: &Filter<'_>) -> Result<Conditions, OpError> {
+        Conditions::of_kinds(rx, filter, filter.kind.as_slice())
+    }
+
+    /// The conditions of a filter on documents of these kinds, instead of its own kind; of all kinds if there are none.
+    pub(super) fn of_kinds(
+        rx: &Rx<'_>,
+        filter: &Filter<'_>,
+        kinds: &[RecordType],
+    ) -> Result<Conditions, OpError> {
         let files = match filter.file {
             Some(path) => {
                 let mut files = paths::matching(rx, path, filter.root, filter.projects)?;
@@ -108,6 +129,8 @@ impl Conditions {
             _ => None,
         };
         let json = |ids: &[i64]| Value::from(json_ids(ids.iter().copied()));
+        let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+        let (is_kind, of_kinds) = one_of(&words);
         let flag = |flag: bool| Value::from(i64::from(flag));
         let leads = filter.projects.is_some() || filter.session.is_some() || files.is_some();
         // Record types without a file have NULL there: SQLite skips their part of the view without reading a row.
@@ -115,7 +138,7 @@ impl Conditions {
             ("project IN (SELECT value FROM json_each(?))", filter.projects.map(json)),
             ("session = ?", filter.session.map(Value::from)),
             ("file > 0 AND file IN (SELECT value FROM json_each(?))", files.as_deref().map(json)),
-            ("kind = ?", filter.kind.map(|kind| kind.word().to_owned().into())),
+            (is_kind, of_kinds),
             ("agent = ?", filter.agent.map(|agent| agent.to_owned().into())),
             ("failed = ?", filter.failed.map(flag)),
             ("at < ?", filter.before.map(Value::from)),
@@ -136,7 +159,8 @@ impl Conditions {
                 session: filter.session,
                 sessions: sessions.map(|ids| ids.into_iter().collect()),
                 failed,
-                kind: filter.kind.map(|kind| rx.registry().kind_of(kind.word())),
+                kinds: (!words.is_empty())
+                    .then(|| words.iter().map(|word| rx.registry().kind_of(word)).collect()),
                 before: filter.before,
                 after: filter.after,
                 except: filter.except,

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use index::Scored;
 use index::bm25::{self, Word};
+use index::{Passages, Scored};
 use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
@@ -15,7 +15,7 @@ use text::query::{self, Condition, Form, Query};
 use super::exact_matches::ExactMatches;
 use super::whole_documents::Look;
 use super::words::words;
-use super::{Evidence, Search};
+use super::{Conditions, Evidence, Search};
 use crate::aggregate::json_ids;
 use crate::cells::Cells as _;
 use crate::deadline::{self, LOOKS_GRANTED};
@@ -36,6 +36,17 @@ pub(super) struct Matches {
 }
 
 impl Matches {
+    /// The documents that these conditions admit, as far as the catalogue knows.
+    pub(super) fn among(&self, passages: &Passages, conditions: &Conditions) -> Matches {
+        let admits = |one: &&Scored| conditions.on_passages.admits(passages, one.passage);
+        Matches {
+            scored: self.scored.iter().filter(admits).copied().collect(),
+            sessions: self.sessions.clone(),
+            evidence: self.evidence.clone(),
+            adjacent: self.adjacent.clone(),
+        }
+    }
+
     /// Keeps only documents that contain the typed name.
     pub(super) fn keep(&mut self, search: &Search<'_, '_>, exact: &ExactMatches) {
         let doc = |one: &Scored| search.passages.doc(one.passage);
@@ -97,7 +108,12 @@ impl Search<'_, '_> {
         let scored = bm25::score(passages, &words, 0, filter, &filter.admits_of_run(passages));
         let mut evidence = Evidence::of(passages, query, &words, effort.recipe);
         evidence.add_named(rx, query, filter.projects.as_deref())?;
-        let sessions = if weighs { bm25::whole_sessions(passages, &words) } else { Vec::new() };
+        // Sessions as a whole only count for documents that are in one.
+        let in_session = |one: &Scored| passages.session_number(one.passage) != 0;
+        let sessions = match weighs && scored.iter().any(in_session) {
+            true => bm25::whole_sessions(passages, &words),
+            false => Vec::new(),
+        };
         Ok((Matches { scored, sessions, evidence, adjacent: None }, words))
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use index::bm25::{IDF_MIN, Weights};
-use index::{Hit, Passages};
+use index::{Hit, Passages, RecordKind};
 use meaning::Vector;
 use model::{OpError, limits};
 use text::passages as cut;
@@ -63,6 +63,12 @@ impl Unindexed {
             waiting.found.push((hit, text));
         }
         Ok(waiting)
+    }
+
+    /// Those of one of these kinds.
+    pub(super) fn of_kinds(&self, kinds: &[RecordKind]) -> Unindexed {
+        let found = self.found.iter().filter(|(hit, _)| kinds.contains(&hit.kind));
+        Unindexed { found: found.cloned().collect() }
     }
 
     /// Whether one of them contains a name as it was typed.

@@ -24,7 +24,7 @@ const BEHIND: char = char::MAX;
 const ROWS_PER_LOOK: usize = 64;
 
 /// A set of documents.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Documents {
     chosen: IdSet,
     /// Documents with a passage before this one were not checked: unless they are chosen, it is unknown

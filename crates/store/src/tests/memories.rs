@@ -2,7 +2,8 @@
 
 use model::limits;
 use model::memory::{MemoryCategory, MemoryStatus};
-use text::query;
+use model::observation::RecordType;
+use text::query::{self, Query};
 use text::secrets::{Profile, redact, redact_json};
 
 use super::NOW;
@@ -10,7 +11,7 @@ use super::desk::{Desk, plain};
 use crate::memories::{self, NewMemory};
 use crate::purge::{self, PurgeFilter};
 use crate::scrub::{self, Replacement};
-use crate::search::{self, Filter, Order};
+use crate::search::{self, Filter, Order, Recipe};
 use crate::{damaged, index_health, literal, projects, superseded_by};
 
 fn add(desk: &Desk, content: &str, supersedes: &[i64]) -> i64 {
@@ -126,4 +127,58 @@ fn a_purge_and_a_scrub_reach_content_and_tags() {
     assert_eq!(current(&desk, old), old);
     assert!(desk.write(|tx| Ok(index_health::mend(tx)?.is_none())), "the index is sound");
     assert_eq!(desk.write(damaged::mend), 0);
+}
+
+/// Without them a series of similar memories would not name each other, or each write would wait for the index.
+#[test]
+fn the_nearest_memories_are_found_whether_they_are_indexed_or_not() {
+    let desk = Desk::new();
+    let releases = add(&desk, "releases are built on tuesdays from the branch stable", &[]);
+    let other = desk.project.id + 1_000;
+    let near = |projects: Option<&[i64]>| -> Vec<(i64, f64)> {
+        let text = "releases are built on wednesdays from the branch stable";
+        desk.opening.store.read(|rx| memories::nearest(rx, text, projects)).unwrap()
+    };
+    let unindexed = near(None);
+    assert_eq!(unindexed.len(), 1);
+    assert!(unindexed[0].0 == releases && unindexed[0].1 > 0.6, "{unindexed:?}");
+    desk.read(|_| Ok(()));
+    assert_eq!(near(None)[0].0, releases);
+    let tabs = add(&desk, "ada prefers tabs in the makefile", &[]);
+    let both = near(Some(&[desk.project.id]));
+    assert_eq!(both.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [releases, tabs]);
+    assert!(near(Some(&[other])).is_empty());
+    desk.write(move |tx| memories::remove(tx, releases));
+    assert_eq!(near(None).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [tabs]);
+}
+
+#[test]
+fn kinds_that_are_searched_together_have_the_hits_of_each_alone() {
+    let desk = Desk::new();
+    let memory = add(&desk, "the login cache is renewed at noon", &[]);
+    let other = add(&desk, "tabs in the makefile", &[]);
+    desk.runs("renew the login cache", 0);
+    let kinds = [memories::KIND, crate::ghaps::EXPERIENCE].map(|word| RecordType::of(word).unwrap());
+    for is_indexed in [false, true] {
+        if is_indexed {
+            desk.read(|_| Ok(()));
+        }
+        let query = query::any_of("when is the login cache renewed");
+        let wanted = search::Wanted::of(Order::Best, limits::SEARCH_CANDIDATES);
+        let all = Filter::default();
+        let store = &desk.opening.store;
+        let of_both = |query: &Query| {
+            let asked = (&all, kinds.as_slice());
+            store.read(|rx| search::hits_of_kinds(Recipe::Table, rx, query, asked, wanted)).unwrap()
+        };
+        let together = of_both(&query);
+        let filter = Filter { kind: Some(kinds[0]), ..Filter::default() };
+        let alone = store.read(|rx| search::hits_by(Recipe::Table, rx, &query, &filter, wanted));
+        let alone = alone.unwrap();
+        assert_eq!(together[0].hits, alone.hits, "{is_indexed}");
+        assert_eq!(together[0].hits[0].id, memory);
+        assert!(together[1].hits.is_empty(), "there is no experience");
+        let begun = of_both(&query::any_of("makefi"));
+        assert_eq!(begun[0].hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [other]);
+    }
 }
