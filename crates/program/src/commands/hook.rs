@@ -88,7 +88,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 }
 
 /// Records one event. If no daemon accepted it, a starting session is answered from the store, and so is a prompt if
-/// the setting asks for it; and a daemon is started for later events.
+/// a setting asks for it; and a daemon is started for later events.
 pub fn take(event: &str, agent: Option<&str>, db: Option<&Path>, form: HookForm) {
     let started = Instant::now();
     let hooked = HookArgs { event, agent, db, form, to_spool };
@@ -146,7 +146,9 @@ fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> O
 /// ingested in any case. If another process holds the store, such as a hanging daemon, the store is only read.
 fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<HookAnswer> {
     let config = world::config(&crate::kit::kit().table, locations).ok()?;
-    if matches!(event.what, Happening::Prompted(_)) && !config.boolean("briefing.at_prompts") {
+    let answers_prompts =
+        ["briefing.at_prompts", "learning.hooks"].iter().any(|key| config.boolean(key));
+    if matches!(event.what, Happening::Prompted(_)) && !answers_prompts {
         return None;
     }
     // Held until the answer is ready.
