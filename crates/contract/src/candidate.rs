@@ -140,6 +140,8 @@ pub struct Candidate {
     pub pinned: bool,
     /// Its section's part of the budget among the answers to a question, relative to the other sections.
     pub share: usize,
+    /// The place of its section among those of its slot; equal ones are in the order of their titles.
+    pub section: usize,
 }
 
 impl Candidate {
@@ -159,6 +161,7 @@ impl Candidate {
             same_as: None,
             pinned: false,
             share: 1,
+            section: 0,
         }
     }
 

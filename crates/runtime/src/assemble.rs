@@ -91,8 +91,8 @@ impl Section {
     }
 }
 
-/// Sections by their slot and title.
-type Sections = BTreeMap<(Slot, String), Section>;
+/// Sections by their slot, their place in it and their title.
+type Sections = BTreeMap<(Slot, usize, String), Section>;
 
 /// Builds one text from the candidates; without candidates it is empty and has no title.
 pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) -> Assembled {
@@ -103,7 +103,7 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
         let gone = std::iter::once(row.candidate).chain(row.merged);
         left_out.extend(gone.map(|candidate| out(candidate, "there was no room for it")));
     }
-    sections.retain(|(slot, _), section| !section.is_empty(*slot));
+    sections.retain(|(slot, ..), section| !section.is_empty(*slot));
     let text = rendering::text(title, &sections);
     let (mut told, mut merged) = (Vec::new(), Vec::new());
     for row in sections.into_values().flat_map(|section| section.rows) {
@@ -167,7 +167,8 @@ fn rows(
             better.merge(candidate);
             continue;
         }
-        let place = (candidate.slot, candidate.section_title().to_owned());
+        let title = candidate.section_title().to_owned();
+        let place = (candidate.slot, candidate.section, title);
         let Section { rows, left_out: left_out_of_section } = sections.entry(place).or_default();
         if rows.len() >= candidate.slot.rows_max(budget.recovery).min(budget.rows) {
             *left_out_of_section += 1;
@@ -208,8 +209,8 @@ fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
     };
     let first = sections
         .iter_mut()
-        .filter(|((slot, _), section)| over_floor(*slot, &section.rows))
-        .min_by_key(|((slot, _), section)| {
+        .filter(|((slot, ..), section)| over_floor(*slot, &section.rows))
+        .min_by_key(|((slot, ..), section)| {
             (slot.yields_at(), std::cmp::Reverse(overuse(&section.rows)))
         });
     if let Some((_, section)) = first {

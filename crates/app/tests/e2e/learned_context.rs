@@ -225,3 +225,50 @@ fn a_warning_keeps_its_status_and_lesson_however_long_its_parts_are() {
     let text = premortem["markdown"].as_str().unwrap();
     assert!(text.contains("(falsified): ") && text.contains("Lesson: Check"), "{text}");
 }
+
+/// @premortem
+#[test]
+fn a_premortem_has_its_parts_in_order_each_cause_once_and_only_the_asked_strategy() {
+    let (home, cwd) = desk();
+    let _daemon = home.daemon();
+    for (session, surprise, cause) in [
+        ("s-1", "The queue was empty", "A trigger locked a third table"),
+        ("s-2", "The worker had died", "The pool was too small"),
+    ] {
+        let new = json!({ "domain": "testing", "strategy": "read-the-error", "goal": "Make the import pass",
+            "hypothesis": "The rows are locked", "action": "Look at the locks", "prediction": "A lock is held",
+            "cwd": cwd, "session_id": session });
+        home.call("start_ghap", &new);
+        home.call(
+            "resolve_ghap",
+            &json!({ "status": "falsified", "result": "No lock", "surprise": surprise, "cwd": cwd,
+                "session_id": session, "root_cause": { "category": "wrong-assumption", "description": cause } }),
+        );
+    }
+    let asked = json!({ "domain": "testing", "cwd": cwd });
+    let text = home.call("get_premortem_context", &asked)["markdown"].as_str().unwrap().to_owned();
+    let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert_eq!(
+        headings,
+        ["Common Failures", "Strategy Performance", "Unexpected Outcomes", "Root Causes to Watch"]
+    );
+    for once in [
+        "wrong-assumption: A trigger locked a third table",
+        "wrong-assumption: The pool was too small",
+        "The queue was empty",
+    ] {
+        assert_eq!(text.matches(once).count(), 1, "{once}: {text}");
+    }
+    let other = json!({ "domain": "testing", "strategy": "divide-and-conquer", "cwd": cwd });
+    assert_eq!(home.call("get_premortem_context", &other)["item_count"], 0);
+}
+
+/// @learned_at_prompts
+#[test]
+fn a_prompt_without_a_daemon_gets_the_memory_that_it_is_about() {
+    let (home, cwd) = desk();
+    store(&home, &cwd, PORT, &json!({}));
+    let told = prompted(&home, &cwd, "s-1", "Connect to the staging database please");
+    assert!(told.contains("port 5433"), "{told}");
+    assert_eq!(prompted(&home, &cwd, "s-1", "Connect to the staging database again"), "", "once");
+}

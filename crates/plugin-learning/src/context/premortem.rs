@@ -21,6 +21,15 @@ pub(crate) struct GetPremortemContext;
 /// The name of the source that answers it. The query is the domain, and the strategy if there is one.
 pub(crate) const SOURCE: &str = "premortem";
 
+/// The titles of its sections, in their order.
+const SECTIONS: [&str; 5] = [
+    "Common Failures",
+    "Strategy Performance",
+    "Unexpected Outcomes",
+    "Root Causes to Watch",
+    "Relevant Principles",
+];
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PremortemParams {
@@ -95,33 +104,50 @@ pub(crate) fn candidates(
     let strategy = words.next().and_then(GhapStrategy::parse);
     let filter = GhapFilter { projects, domain: Some(domain), ..GhapFilter::default() };
     let mut all = ghaps::list(rx, &filter, limits::MEMORY_HITS_READ)?;
-    let performance = performance(&all);
     all.retain(|ghap| strategy.is_none_or(|strategy| strategy == ghap.strategy));
     let mut rows = Vec::new();
-    let mut causes: BTreeMap<&str, (usize, &Ghap, &str)> = BTreeMap::new();
     for ghap in &all {
         if ghap.status == GhapStatus::Falsified {
-            let Candidate { cells, cut, .. } = experience_row(ghap);
-            rows.push(Candidate { cells, cut, ..row(ghap, "Common Failures", String::new(), now) });
+            // The surprise has a section of its own.
+            let unsurprising = Ghap { surprise: None, ..ghap.clone() };
+            let Candidate { cells, cut, .. } = experience_row(&unsurprising);
+            rows.push(Candidate { cells, cut, ..row(ghap, SECTIONS[0], String::new(), now) });
         }
         if let Some(surprise) = &ghap.surprise {
             let line = format!("{}: {surprise}", ghap.goal);
-            rows.push(row(ghap, "Unexpected Outcomes", line, now));
-        }
-        if let Some(cause) = &ghap.root_cause {
-            let known =
-                causes.entry(cause.category.word()).or_insert((0, ghap, &cause.description));
-            known.0 += 1;
+            rows.push(row(ghap, SECTIONS[2], line, now));
         }
     }
-    for (category, (count, newest, description)) in causes {
-        let line = format!("{category}, {}: {description}", text::counted(count, "time"));
-        let cause = row(newest, "Root Causes to Watch", line, now);
-        rows.push(Candidate { score: share(count, all.len()), ..cause });
-    }
-    rows.extend(performance);
+    rows.extend(causes(&all, now));
+    rows.extend(performance(&all));
     rows.extend(principles(rx, projects, &all, now)?);
     Ok(rows)
+}
+
+/// One row for each root cause of these experiences, with the most frequent category first.
+fn causes(all: &[Ghap], now: i64) -> Vec<Candidate> {
+    let mut of_category: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut causes: BTreeMap<(&str, &str), (usize, &Ghap)> = BTreeMap::new();
+    for ghap in all {
+        let Some(cause) = &ghap.root_cause else { continue };
+        *of_category.entry(cause.category.word()).or_default() += 1;
+        let cause = (cause.category.word(), cause.description.trim());
+        causes.entry(cause).or_insert((0, ghap)).0 += 1;
+    }
+    let line = |((category, description), (count, newest)): ((&str, &str), (usize, &Ghap))| {
+        let times = match count {
+            1 => String::new(),
+            count => format!(", {}", text::counted(count, "time")),
+        };
+        let text = format!("{category}{times}: {description}");
+        let score = share(of_category[category], all.len());
+        Candidate {
+            same_as: Some(format!("{category} {description}")),
+            score,
+            ..row(newest, SECTIONS[3], text, now)
+        }
+    };
+    causes.into_iter().map(line).collect()
 }
 
 /// The values drawn from clusters with one of these experiences; without a value, the lessons of the confirmed ones.
@@ -131,7 +157,7 @@ fn principles(
     all: &[Ghap],
     now: i64,
 ) -> Result<Vec<Candidate>, OpError> {
-    const TITLE: &str = "Relevant Principles";
+    const TITLE: &str = SECTIONS[4];
     let ids: BTreeSet<i64> = all.iter().map(|ghap| ghap.id).collect();
     let mut rows = Vec::new();
     for value in values::best(rx, projects, limits::VALUES_LISTED_MAX)? {
@@ -172,6 +198,7 @@ fn weighed(
         path,
         stamp: at,
         title: Some(title.to_owned()),
+        section: SECTIONS.iter().position(|section| *section == title).unwrap_or(SECTIONS.len()),
         score: 0.5 * weight + 0.5 * recency,
         reasons: vec![format!("weight {weight:.2}, recency {recency:.2}")],
         cells: vec![line],
@@ -194,7 +221,7 @@ fn performance(all: &[Ghap]) -> Vec<Candidate> {
             count(GhapStatus::Abandoned)
         );
         let newest = *ghaps.first()?;
-        let row = row(newest, "Strategy Performance", text, newest.at);
+        let row = row(newest, SECTIONS[1], text, newest.at);
         let same_as = Some(format!("strategy {strategy}"));
         Some(Candidate { same_as, score: share(confirmed, ghaps.len()), ..row })
     };

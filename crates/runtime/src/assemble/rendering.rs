@@ -149,7 +149,7 @@ pub(super) fn lines<'s>(
     sections: &'s Sections,
 ) -> impl Iterator<Item = String> + 's {
     let of = move |verbatim: bool| {
-        sections.iter().filter(move |((slot, _), section)| {
+        sections.iter().filter(move |((slot, ..), section)| {
             (slot.info().form == Form::Verbatim) == verbatim && !section.is_empty(*slot)
         })
     };
@@ -157,7 +157,7 @@ pub(super) fn lines<'s>(
         |section: &'s Section| section.rows.iter().flat_map(|row| row.lines.iter().cloned());
     let has_title = !title.is_empty() && of(false).next().is_some();
     let top = has_title.then(|| format!("# {title}{BRIEFING_NATURE}"));
-    let body = of(false).flat_map(move |((slot, title), section)| {
+    let body = of(false).flat_map(move |((slot, _, title), section)| {
         head(*slot, title).into_iter().chain(shown(section)).chain(left_out(*slot, section))
     });
     of(true).flat_map(move |(_, section)| shown(section)).chain(top).chain(body)
@@ -174,8 +174,8 @@ fn left_out(slot: Slot, section: &Section) -> Option<String> {
 /// The number of lines and characters of a text that has only the rows that a session declared.
 pub(super) fn declared_size(title: &str, sections: &Sections) -> (usize, usize) {
     let mut all: Vec<String> = Vec::new();
-    for ((slot, of_section), section) in sections.iter().filter(|((slot, _), _)| slot.is_declared())
-    {
+    let declared = sections.iter().filter(|((slot, ..), _)| slot.is_declared());
+    for ((slot, _, of_section), section) in declared {
         if slot.info().form != Form::Verbatim && !section.rows.is_empty() {
             all.push(format!("# {title}{BRIEFING_NATURE}"));
             all.extend(head(*slot, of_section));
