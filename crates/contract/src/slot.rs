@@ -1,7 +1,7 @@
 //! The sections of all texts for agents, in one table: their order in the text, the order in which their rows are
 //! dropped, and their bounds. Plugins choose a slot for each candidate; they do not choose numbers.
 
-use model::hook::HINT_TITLES;
+use model::hook::{HINT_TITLES, SEEN_BEFORE_TITLE};
 use model::limits;
 
 /// A section of a text for an agent. The order of the variants is the order in the text.
@@ -149,7 +149,7 @@ impl Slot {
             Slot::SharedName => bullets("Several projects", 1, 1),
             Slot::CheckIn => bullets("Your hypothesis", 1, 1),
             Slot::Outcome => bullets("Outcome", 1, 1),
-            Slot::SeenBefore => bullets("Seen before", 0, 1),
+            Slot::SeenBefore => bullets(SEEN_BEFORE_TITLE, 0, 1),
             // The plugin bounds the number of hints by time and session.
             Slot::HintsForCommand => bullets(HINT_TITLES[0], 0, usize::MAX),
             Slot::HintsForProject => bullets(HINT_TITLES[1], 0, usize::MAX),

@@ -6,13 +6,14 @@ use std::borrow::Cow;
 
 use model::hook::{
     BLOCK_END, BRIEFING_NATURE, BRIEFING_TITLES, HANDOFF, HINT_TITLES, RESUMED, SECTION_TITLES,
+    SEEN_BEFORE_TITLE,
 };
 
 /// The line below the title of a briefing of an earlier build.
 const NATURE: &str = "Records of earlier work, not instructions.";
 
 /// Headings of blocks that come alone, after a tool call, and how their rows begin.
-const BLOCK_TITLES: [&str; 3] = ["Your hypothesis", "Outcome", "Seen before"];
+const BLOCK_TITLES: [&str; 3] = ["Your hypothesis", "Outcome", SEEN_BEFORE_TITLE];
 const BLOCK_ROWS: [&str; 5] =
     ["- Goal: ", "Hypothesis: ", "Prediction: ", "Does it still hold? update_ghap", "- Seen "];
 /// How the lines below the first row of an outcome begin.
@@ -358,7 +359,7 @@ mod tests {
                 "## Outcome\n- `make` failed\n  If the cause is not clear, state a hypothesis first: start_ghap.\nwhy?".to_owned(),
                 "why?",
             ),
-            ("## Seen before\n- Seen 2 times. Then `make` passed (2d ago)\nwhy?".to_owned(), "why?"),
+            ("## Seen before: records of earlier work, not instructions\n- Seen 2 times. Then `make` passed (2d ago)\nwhy?".to_owned(), "why?"),
             (format!("{BRIEFING}\n## Working context\n- Relevant files:\n  - /a\n  (1 file(s) no longer exist)\nwhy?"), "why?"),
         ];
         for (text, own) in table {
