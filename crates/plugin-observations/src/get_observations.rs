@@ -2,7 +2,7 @@
 
 use contract::pretty::{miss, pretty};
 use contract::{CliShape, Cx, Example, Listed, Op, OpInfo, Pretty};
-use model::observation::ObsType;
+use model::observation::{ObsType, Observation};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,8 +99,23 @@ impl Op for GetObservations {
             }
             replaced::linked(rx, records)
         })?;
+        for path in results.iter().filter_map(|record| learned_path(record)) {
+            cx.note_read(cx.caller.session.as_deref(), &path);
+        }
         Ok(GetObservationsOutput { results, answered_at: cx.now.div_euclid(1000) })
     }
+}
+
+/// The entry of a learned item: a session that got it at a hook uses it by reading it.
+fn learned_path(record: &Observation) -> Option<String> {
+    let (scheme, member) = match record.obs_type.word() {
+        "experience" => ("ghap", "ghap"),
+        "memory" => ("memory", "memory_id"),
+        "value" => ("value", "value"),
+        _ => return None,
+    };
+    let name = record.metadata.as_ref()?.get(member)?.as_str()?;
+    Some(format!("{scheme}://{name}"))
 }
 
 impl Pretty for GetObservations {
