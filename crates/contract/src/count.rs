@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use model::OpError;
+use model::{Caller, OpError, Tier};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -25,6 +25,20 @@ impl Count {
     /// The number within these bounds that is nearest.
     pub fn within(self, bounds: RangeInclusive<usize>) -> usize {
         self.0.max(*bounds.start()).min(*bounds.end())
+    }
+
+    /// The number as this caller asked for it: outside its bounds, that of a user is reduced, which the output notes, and
+    /// that of a program is refused.
+    pub fn of_caller(
+        self,
+        caller: &Caller,
+        param: &str,
+        bounds: RangeInclusive<usize>,
+    ) -> Result<usize, OpError> {
+        match caller.tier {
+            Tier::Person => Ok(self.within(bounds)),
+            _ => self.checked(param, bounds),
+        }
     }
 
     /// The number, for an operation that refuses one outside its bounds.

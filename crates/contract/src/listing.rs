@@ -39,6 +39,18 @@ pub fn id_chars<'s>(
     }
 }
 
+/// A table with these headings; the named columns are aligned to the right.
+pub fn table(
+    headings: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+    right: &[&str],
+    width: usize,
+) -> String {
+    let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+    text::table::table(&rows, right, width)
+}
+
 /// Says that a limit out of its range was changed.
 pub fn limit_note(limit: Count, max: usize) -> Option<String> {
     match limit.get() {

@@ -372,11 +372,32 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
         .replace("missing field", "missing parameter")
         .replace("unknown field", "unknown parameter")
         .replace("unknown variant", "unknown value");
+    let message = in_json_words(&message);
     let message =
         if named || param.is_empty() { message } else { format!("parameter `{param}`: {message}") };
     let meant = meant.unwrap_or_default();
     OpError::invalid(&param, message)
         .hint(format!("{meant}`rekindle ops {op}` shows its parameters."))
+}
+
+/// A message of serde with the types of JSON instead of those of Rust.
+fn in_json_words(message: &str) -> String {
+    let Some((given, expected)) = message.split_once(", expected ") else {
+        return message.to_owned();
+    };
+    let given = given
+        .replace("invalid type: sequence", "invalid type: list")
+        .replace("invalid type: map", "invalid type: object")
+        .replace("floating point", "number");
+    let expected = match expected.split(' ').collect::<Vec<_>>().as_slice() {
+        ["struct", ..] | ["a", "map"] => "an object",
+        ["a", "sequence"] => "a list",
+        ["a", "boolean"] => "true or false",
+        ["f32" | "f64"] => "a number",
+        ["u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64"] => "a whole number",
+        _ => expected,
+    };
+    format!("{given}, expected {expected}")
 }
 
 /// The JSON schema of a type, with subschemas inlined and without details of Rust types.

@@ -79,6 +79,15 @@ impl CallTarget {
         }
     }
 
+    /// The projects that a call asks about which only reads, by the session and the directory that it names.
+    pub fn question(
+        cx: &Cx<'_>,
+        (session_id, cwd): (Option<&str>, Option<&str>),
+        wanted: Wanted,
+    ) -> Result<Question, OpError> {
+        Ok(CallTarget::to_read(cx, session_id, cwd)?.projects(wanted))
+    }
+
     /// The projects that the call is about.
     pub fn projects(&self, wanted: Wanted) -> Question {
         Question::new(self.place.as_deref(), wanted)

@@ -214,6 +214,7 @@ impl OpError {
             Code::Invalid | Code::ScopeInvalid | Code::TooLarge => "validation_error",
             Code::NotFound => "not_found",
             Code::SecretRejected => "secret_rejected",
+            Code::NotReady => "not_ready",
             _ => "internal_error",
         };
         self.details.get("type").and_then(Value::as_str).unwrap_or(by_code)
@@ -287,7 +288,8 @@ mod tests {
         }
         assert_eq!(of(Code::NotFound), "not_found");
         assert_eq!(of(Code::SecretRejected), "secret_rejected");
-        assert_eq!(of(Code::NotReady), "internal_error");
+        assert_eq!(of(Code::NotReady), "not_ready");
+        assert_eq!(of(Code::Internal), "internal_error");
         let active = OpError::not_ready("active_ghap_exists", "one is active").hint("Resolve it.");
         let expected = ("active_ghap_exists".to_owned(), "one is active. Resolve it.".to_owned());
         assert_eq!(typed(active), expected);

@@ -5,6 +5,7 @@
 //! drawn from them), `context` (the text about a question).
 
 mod context;
+mod declared;
 mod fixes;
 mod ghaps;
 mod memories;

@@ -266,6 +266,12 @@ fn bad_resolutions() -> Vec<BadCall> {
         ),
         (
             "resolve_ghap",
+            with(confirmed(SESSION), &json!({ "root_cause": 7 })),
+            "validation_error",
+            "`root_cause`: invalid type: integer `7`, expected an object",
+        ),
+        (
+            "resolve_ghap",
             with(
                 confirmed(SESSION),
                 &json!({ "lesson": { "what_worked": "password = hunter2222" } }),

@@ -143,6 +143,45 @@ fn a_new_memory_names_those_about_the_same_thing() {
     assert_eq!(other.get("similar"), None, "{other}");
 }
 
+/// @memory_bad_input
+/// @ghap_errors
+/// @value_errors
+#[test]
+fn a_limit_out_of_its_range_is_refused_to_programs_and_reduced_for_users() {
+    let desk = desk();
+    desk.store(RELEASES, &json!({}));
+    let daemon = desk.home.daemon();
+    for (op, max) in [
+        ("retrieve_memories", 100),
+        ("list_memories", 200),
+        ("list_ghap_entries", 100),
+        ("search_experiences", 50),
+        ("list_values", 100),
+        ("find_fix", 100),
+        ("assemble_context", 50),
+    ] {
+        let asked = |limit: u64| match op {
+            "retrieve_memories" | "search_experiences" | "assemble_context" => {
+                json!({ "query": "releases", "limit": limit, "project": "*" })
+            }
+            _ => json!({ "limit": limit, "project": "*" }),
+        };
+        for limit in [0, max + 1] {
+            let error = daemon.http().rpc(op, &asked(limit)).unwrap_err();
+            let message = format!("`limit` is not between 1 and {max}");
+            assert_eq!(
+                (&error["code"], &error["message"]),
+                (&json!(40001), &json!(message)),
+                "{op}"
+            );
+        }
+        daemon.http().rpc(op, &asked(max)).unwrap();
+    }
+    let listed = desk.home.run(&["memory", "list", "--limit", "0", "--project", "*"]);
+    assert!(listed.stderr.contains("the smallest --limit is 1"), "{}", listed.stderr);
+    assert!(listed.ok().contains("Releases are built"));
+}
+
 /// @memory_supersedes
 /// @memory_delete
 #[test]

@@ -132,7 +132,8 @@ impl Op for AssembleContext {
             true => vec![Values, Experiences, Memories],
             false => params.context_types,
         };
-        let limit = params.limit.within(1..=limits::CONTEXT_TYPE_ITEMS_MAX);
+        let limit =
+            params.limit.of_caller(cx.caller, "limit", 1..=limits::CONTEXT_TYPE_ITEMS_MAX)?;
         let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let asked = json!({ "query": params.query, "sources": sources, "limit": limit,
             "tokens": params.max_tokens });

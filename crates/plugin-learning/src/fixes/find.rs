@@ -87,11 +87,11 @@ impl Op for FindFix {
     fn run(&self, cx: &Cx<'_>, params: FindFixParams) -> Result<FindFixOutput, OpError> {
         let FindFixParams { error, command, project, limit, session_id, cwd } = params;
         let error = error.map(checked).transpose()?;
-        let target = CallTarget::to_read(cx, session_id.as_deref(), cwd.as_deref())?;
-        let question = target.projects(project);
+        let asker = (session_id.as_deref(), cwd.as_deref());
+        let question = CallTarget::question(cx, asker, project)?;
         let kind = command.as_deref().and_then(agents::run_kind);
         let kind = kind.as_ref().map(|(program, subcommand)| RunKind { program, subcommand });
-        let limit = limit.within(1..=limits::FIXES_MAX);
+        let limit = limit.of_caller(cx.caller, "limit", 1..=limits::FIXES_MAX)?;
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
@@ -143,7 +143,11 @@ impl Pretty for FindFix {
 /// A failure in lines for people.
 fn told(failure: &KnownFailure, now: i64, width: usize) -> String {
     let now = now.saturating_mul(1_000);
-    let ago = |at: &str| time::age(time::parse_rfc3339(at).unwrap_or(now), now);
+    let ago = |at: &str| {
+        let at = time::parse_rfc3339(at).unwrap_or(now);
+        // Seconds matter to a user who has just seen it fail.
+        if now.saturating_sub(at) < 60_000 { time::ago(at, now) } else { time::age(at, now) }
+    };
     let KnownFailure { command, error, seen, last_at, fix, .. } = failure;
     let mut rows = vec![
         ("Command", command.clone()),

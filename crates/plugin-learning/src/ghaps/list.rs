@@ -117,8 +117,9 @@ impl Op for ListGhapEntries {
     type Output = ListGhapOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ListGhapParams) -> Result<ListGhapOutput, OpError> {
-        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let question = target.projects(params.project);
+        let asker = (params.session_id.as_deref(), params.cwd.as_deref());
+        let question = CallTarget::question(cx, asker, params.project)?;
+        let limit = params.limit.of_caller(cx.caller, "limit", 1..=limits::GHAPS_LISTED_MAX)?;
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
@@ -128,8 +129,7 @@ impl Op for ListGhapEntries {
                 domain: params.domain,
                 since: params.since.as_ref().map(|since| since.before(cx.now)),
             };
-            let found =
-                ghaps::list(rx, &filter, params.limit.within(1..=limits::GHAPS_LISTED_MAX))?;
+            let found = ghaps::list(rx, &filter, limit)?;
             let results: Vec<GhapLine> = found.into_iter().map(GhapLine::of).collect();
             let (active, _) = match params.outcome {
                 Some(GhapStatus::Hypothesis) => (0, 0),
@@ -165,9 +165,7 @@ impl Pretty for ListGhapEntries {
             let goal = contract::listing::line(&one.goal);
             words.into_iter().map(str::to_owned).chain([goal]).collect()
         };
-        let headings = ["id", "outcome", "tier", "domain", "goal"].map(str::to_owned).to_vec();
-        let rows: Vec<Vec<String>> =
-            [headings].into_iter().chain(output.results.iter().map(row)).collect();
-        text::table::table(&rows, &[], width)
+        let headings = ["id", "outcome", "tier", "domain", "goal"];
+        contract::listing::table(&headings, output.results.iter().map(row), &[], width)
     }
 }

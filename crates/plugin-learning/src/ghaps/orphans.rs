@@ -7,11 +7,12 @@ use model::ghap::{Ghap, Resolution};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Rx, check_ins, ghaps, receipts};
+use store::{Rx, Tx, check_ins, ghaps, receipts};
 
-use super::place::{TOOLSET, WritePlace, named, refuse_secrets, target};
+use super::place::{TOOLSET, WritePlace, named, target};
 use super::resolve;
 use super::start::{self, active_exists};
+use crate::declared::refuse_secrets;
 
 /// Examples have a ghap of an earlier session and name it as `latest`.
 const BEFORE: &[(&str, &str)] = &[("start_ghap", start::EXAMPLE)];
@@ -32,6 +33,20 @@ fn orphan(
     let orphans = ghaps::orphans(rx, project, session, quiet_since)?;
     let wanted = ghap_id.map(|id| id.strip_prefix("ghap://").unwrap_or(id));
     Ok(orphans.into_iter().find(|one| wanted.is_none_or(|wanted| one.name == wanted)))
+}
+
+/// The place of a call and the orphan that it takes, whose text at the start of the session was useful then.
+fn taken(
+    tx: &Tx<'_>,
+    target: &CallTarget,
+    ghap_id: Option<&str>,
+    now: i64,
+) -> Result<(WritePlace, Ghap), OpError> {
+    let place = WritePlace::of(target, tx)?;
+    let ghap = orphan(tx, (Some(place.project), Some(place.session)), ghap_id, now)?;
+    let ghap = ghap.ok_or_else(|| no_orphan(ghap_id))?;
+    receipts::mark_used(tx, place.session, &format!("{}://{}", ghaps::SCHEME, ghap.name))?;
+    Ok((place, ghap))
 }
 
 fn no_orphan(ghap_id: Option<&str>) -> OpError {
@@ -180,17 +195,13 @@ impl Op for AdoptOrphanedGhap {
         let AdoptOrphanParams { ghap_id, session_id, cwd } = params;
         let (target, now) = (target(cx, session_id.as_deref(), cwd.as_deref())?, cx.now);
         cx.store.write(move |tx| {
-            let place = WritePlace::of(&target, tx)?;
-            let at = (Some(place.project), Some(place.session));
-            let ghap = orphan(tx, at, ghap_id.as_deref(), now)?;
-            let ghap = ghap.ok_or_else(|| no_orphan(ghap_id.as_deref()))?;
+            let (place, ghap) = taken(tx, &target, ghap_id.as_deref(), now)?;
             if let Some(active) = ghaps::active(tx, place.session, ghap.project)? {
                 return Err(active_exists(&active.name));
             }
             ghaps::adopt(tx, &ghap, place.session, now)?;
             check_ins::begin(tx, place.session, ghap.project)?;
             let subject = format!("{}://{}", ghaps::SCHEME, ghap.name);
-            receipts::mark_used(tx, place.session, &subject)?;
             tx.note(Event {
                 reason: Some("adopted"),
                 project: Some(ghap.project),
@@ -272,12 +283,7 @@ impl Op for AbandonOrphanedGhap {
         refuse_secrets(&[("reason", &resolution.result)])?;
         let (target, now) = (target(cx, session_id.as_deref(), cwd.as_deref())?, cx.now);
         cx.store.write(move |tx| {
-            let place = WritePlace::of(&target, tx)?;
-            let at = (Some(place.project), Some(place.session));
-            let ghap = orphan(tx, at, ghap_id.as_deref(), now)?;
-            let ghap = ghap.ok_or_else(|| no_orphan(ghap_id.as_deref()))?;
-            let path = format!("{}://{}", ghaps::SCHEME, ghap.name);
-            receipts::mark_used(tx, place.session, &path)?;
+            let (_, ghap) = taken(tx, &target, ghap_id.as_deref(), now)?;
             resolve::end(tx, &ghap, &resolution, now)?;
             Ok(AbandonOrphanOutput { ok: true, id: ghap.name })
         })

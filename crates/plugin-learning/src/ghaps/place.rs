@@ -8,7 +8,6 @@ use place::Wanted;
 use store::ghaps::{self, GhapFilter};
 use store::sessions::{self, SessionFilter};
 use store::{Rx, Tx, receipts};
-use text::secrets::{self, Profile};
 
 /// The toolset of these operations.
 pub(super) const TOOLSET: &str = "learning";
@@ -181,15 +180,4 @@ impl WantedGhap {
             WantedGhap::Active(target) => active(target, rx)?.ok_or_else(none_active),
         }
     }
-}
-
-/// Refuses texts that look like secrets.
-pub(super) fn refuse_secrets(texts: &[(&str, &str)]) -> Result<(), OpError> {
-    for (param, text) in texts {
-        if let Some(found) = secrets::first(text, Profile::Declared) {
-            let error = OpError::secret(param, found.rule);
-            return Err(error.hint("Say where the secret is kept instead."));
-        }
-    }
-    Ok(())
 }

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{Tx, ghaps};
 
-use super::place::{TOOLSET, WritePlace, refuse_secrets, target_to_read};
+use super::place::{TOOLSET, WritePlace, target_to_read};
 use super::start;
+use crate::declared::refuse_secrets;
 
 pub(crate) struct ResolveGhap;
 

@@ -130,11 +130,12 @@ impl Op for SearchExperiences {
         if !params.query.trim().is_empty() {
             model::ghap::check_text("query", &params.query, max)?;
         }
-        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let question = target.projects(params.project.clone());
+        let asker = (params.session_id.as_deref(), params.cwd.as_deref());
+        let question = CallTarget::question(cx, asker, params.project.clone())?;
         let meaning = cx.config.boolean("search.meaning");
         let recipe = if meaning { Recipe::Table } else { Recipe::Lexical };
-        let limit = params.limit.within(1..=limits::EXPERIENCES_FOUND_MAX);
+        let limit =
+            params.limit.of_caller(cx.caller, "limit", 1..=limits::EXPERIENCES_FOUND_MAX)?;
         let (output, _) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();

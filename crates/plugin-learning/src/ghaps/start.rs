@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use store::check_ins;
 use store::ghaps::{self, NewGhap};
 
-use super::place::{TOOLSET, WritePlace, refuse_secrets, target};
+use super::place::{TOOLSET, WritePlace, target};
+use crate::declared::refuse_secrets;
 
 pub(crate) struct StartGhap;
 
@@ -52,6 +53,7 @@ impl Op for StartGhap {
         access: Access::Write { destructive: false, idempotent: false },
         toolset: TOOLSET,
         core: true,
+        upfront: true,
         advanced: &["session_id", "cwd"],
         typed_errors: true,
         cli: CliShape {

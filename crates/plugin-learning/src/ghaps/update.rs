@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ghaps;
 
-use super::place::{TOOLSET, WritePlace, refuse_secrets, target_to_read};
+use super::place::{TOOLSET, WritePlace, target_to_read};
 use super::start;
+use crate::declared::refuse_secrets;
 
 pub(crate) struct UpdateGhap;
 

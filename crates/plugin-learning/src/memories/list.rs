@@ -12,7 +12,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Rx;
 use store::memories::{self as stored, Memory};
-use text::table::table;
 
 use super::example::A_MEMORY;
 use super::found;
@@ -104,13 +103,14 @@ impl Op for ListMemories {
 
     fn run(&self, cx: &Cx<'_>, params: ListMemoriesParams) -> Result<ListMemoriesOutput, OpError> {
         memory::check_tags(&params.tags)?;
-        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let question = target.projects(params.project.clone());
+        let asker = (params.session_id.as_deref(), params.cwd.as_deref());
+        let question = CallTarget::question(cx, asker, params.project.clone())?;
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let all = params.matching(rx, scope.ids().as_deref())?;
             let total = all.len();
-            let limit = params.limit.within(1..=limits::MEMORIES_LISTED_MAX);
+            let limit =
+                params.limit.of_caller(cx.caller, "limit", 1..=limits::MEMORIES_LISTED_MAX)?;
             let page = all.into_iter().skip(params.offset.get()).take(limit);
             let results =
                 page.map(|one| ListedMemory::read(rx, one)).collect::<Result<Vec<_>, _>>()?;
@@ -184,8 +184,7 @@ impl Pretty for ListMemories {
         }
         let now = about.answered_at.saturating_mul(1000);
         let header = ["memory", "age", "category", "importance", "status", "content"];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(results.iter().map(|one| {
+        let rows = results.iter().map(|one| {
             let age = time::parse_rfc3339(&one.created_at).map(|at| time::ago(at, now));
             let status = match one.status {
                 MemoryStatus::Stored => "stored",
@@ -199,8 +198,8 @@ impl Pretty for ListMemories {
                 status.to_owned(),
                 listing::line(&one.preview),
             ]
-        }));
-        table(&rows, &["importance", "age"], width)
+        });
+        listing::table(&header, rows, &["importance", "age"], width)
     }
 
     fn notes(params: &ListMemoriesParams, output: &ListMemoriesOutput) -> Vec<String> {

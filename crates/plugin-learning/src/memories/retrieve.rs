@@ -91,13 +91,13 @@ impl Op for RetrieveMemories {
     ) -> Result<RetrieveMemoriesOutput, OpError> {
         memory::check_query(&params.query)?;
         memory::check_importance("min_importance", params.min_importance)?;
-        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let question = target.projects(params.project);
+        let asker = (params.session_id.as_deref(), params.cwd.as_deref());
+        let question = CallTarget::question(cx, asker, params.project)?;
         let recipe = match cx.config.boolean("search.meaning") {
             true => Recipe::Table,
             false => Recipe::Lexical,
         };
-        let limit = params.limit.within(1..=limits::MEMORIES_FOUND_MAX);
+        let limit = params.limit.of_caller(cx.caller, "limit", 1..=limits::MEMORIES_FOUND_MAX)?;
         let (output, _) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();

@@ -17,6 +17,7 @@ use text::secrets::{self, Profile, Redacted};
 
 use super::example::A_MEMORY;
 use super::found::rounded;
+use crate::declared::refuse_secrets;
 
 pub(crate) struct StoreMemory;
 
@@ -178,11 +179,7 @@ impl Op for StoreMemory {
 
 /// The redacted text. One that looks like a secret is refused.
 fn declared(param: &str, text: &str) -> Result<Redacted<String>, OpError> {
-    if let Some(found) = secrets::first(text, Profile::Declared) {
-        return Err(
-            OpError::secret(param, found.rule).hint("Say where the secret is kept instead.")
-        );
-    }
+    refuse_secrets(&[(param, text)])?;
     Ok(secrets::redact(text, Profile::Declared))
 }
 

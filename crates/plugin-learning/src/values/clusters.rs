@@ -102,8 +102,8 @@ impl Op for GetClusters {
 
     fn run(&self, cx: &Cx<'_>, params: GetClustersParams) -> Result<GetClustersOutput, OpError> {
         let axis = params.axis;
-        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let question = target.projects(params.project);
+        let asker = (params.session_id.as_deref(), params.cwd.as_deref());
+        let question = CallTarget::question(cx, asker, params.project)?;
         let (asked, projects, most) = cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let (found, most) = clusters::clustered_projects(rx, scope.ids().as_deref(), axis)?;
@@ -138,9 +138,9 @@ impl Pretty for GetClusters {
             let weight = format!("{:.2}", one.avg_weight);
             vec![one.cluster_id.clone(), one.size.to_string(), weight, one.about.clone()]
         };
-        let headings = ["cluster", "size", "weight", "about"].map(str::to_owned).to_vec();
-        let rows: Vec<Vec<String>> =
-            [headings].into_iter().chain(output.clusters.iter().map(row)).collect();
-        format!("{}\n{noise}", text::table::table(&rows, &[], width))
+        let headings = ["cluster", "size", "weight", "about"];
+        let table =
+            contract::listing::table(&headings, output.clusters.iter().map(row), &[], width);
+        format!("{table}\n{noise}")
     }
 }

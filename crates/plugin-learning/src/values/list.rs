@@ -99,9 +99,9 @@ impl Op for ListValues {
     type Output = ListValuesOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ListValuesParams) -> Result<ListValuesOutput, OpError> {
-        let target = CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let question = target.projects(params.project);
-        let limit = params.limit.within(1..=limits::VALUES_LISTED_MAX);
+        let asker = (params.session_id.as_deref(), params.cwd.as_deref());
+        let question = CallTarget::question(cx, asker, params.project)?;
+        let limit = params.limit.of_caller(cx.caller, "limit", 1..=limits::VALUES_LISTED_MAX)?;
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let found = values::list(rx, scope.ids().as_deref(), params.axis, limit)?;
@@ -117,9 +117,6 @@ impl Pretty for ListValues {
             return contract::listing::nothing("No values", &params.project, &output.about);
         }
         let row = |one: &ValueLine| vec![one.id.clone(), contract::listing::line(&one.text)];
-        let headings = ["id", "value"].map(str::to_owned).to_vec();
-        let rows: Vec<Vec<String>> =
-            [headings].into_iter().chain(output.results.iter().map(row)).collect();
-        text::table::table(&rows, &[], width)
+        contract::listing::table(&["id", "value"], output.results.iter().map(row), &[], width)
     }
 }

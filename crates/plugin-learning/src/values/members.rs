@@ -87,7 +87,7 @@ impl Op for GetClusterMembers {
         params: GetClusterMembersParams,
     ) -> Result<GetClusterMembersOutput, OpError> {
         CallTarget::to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let limit = params.limit.within(1..=limits::CLUSTER_MEMBERS_MAX);
+        let limit = params.limit.of_caller(cx.caller, "limit", 1..=limits::CLUSTER_MEMBERS_MAX)?;
         let found = NamedCluster::of(cx, &params.cluster_id)?;
         let axis = found.clustering.axis;
         let (mut members, mut total) = (Vec::new(), 0);

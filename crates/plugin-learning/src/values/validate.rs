@@ -2,7 +2,6 @@
 
 use contract::pretty::pretty;
 use contract::{Access, CallTarget, CliShape, Cx, Op, OpInfo, Pretty};
-use model::value::cluster_id;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,7 +68,7 @@ impl Op for ValidateValue {
         let verdict = ValueVerdict::of(cx, &params.text, &params.cluster_id)?;
         Ok(ValidateValueOutput {
             valid: verdict.is_valid,
-            cluster_id: cluster_id(verdict.cluster.clustering.axis, verdict.cluster.number),
+            cluster_id: verdict.cluster_id(),
             similarity: rounded(verdict.similarity),
             threshold: limits::VALUE_SIMILARITY_MIN,
             reason: verdict.reason,

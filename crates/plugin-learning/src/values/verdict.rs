@@ -4,10 +4,10 @@ use contract::Cx;
 use model::ghap::check_text;
 use model::value::cluster_id;
 use model::{OpError, limits};
-use text::secrets::{self, Profile};
 
 use super::current::NamedCluster;
 use super::wire::rounded;
+use crate::declared::refuse_secrets;
 
 /// The comparison of a value with its cluster and the others of the axis.
 pub(super) struct ValueVerdict {
@@ -19,12 +19,14 @@ pub(super) struct ValueVerdict {
 }
 
 impl ValueVerdict {
+    /// The id of the cluster on the wire.
+    pub(super) fn cluster_id(&self) -> String {
+        cluster_id(self.cluster.clustering.axis, self.cluster.number)
+    }
+
     pub(super) fn of(cx: &Cx<'_>, text: &str, id: &str) -> Result<ValueVerdict, OpError> {
         check_text("text", text, limits::VALUE_CHARS_MAX)?;
-        if let Some(found) = secrets::first(text, Profile::Declared) {
-            let error = OpError::secret("text", found.rule);
-            return Err(error.hint("Say where the secret is kept instead."));
-        }
+        refuse_secrets(&[("text", text)])?;
         let cluster = NamedCluster::of(cx, id)?;
         let similarities = cluster.clustering.similarities(text);
         let similarity = similarities.get(cluster.place).copied().unwrap_or_default();

@@ -69,11 +69,9 @@ pub(super) fn distinctive<T>(
                 let outside = (everywhere[stem] - count) as f64 / others.max(1) as f64;
                 let lift = (within + 0.01) / (outside + 0.01);
                 let near = subject.as_ref().zip(Vector::of(word));
-                let near = near.map_or(0.0, |(subject, word)| {
-                    subject.cosine(&SpecificVector::of(&word))
-                });
-                (lift >= LIFT_MIN)
-                    .then(|| (within * lift.ln() * (UNRELATED_WEIGHT + near), word))
+                let near =
+                    near.map_or(0.0, |(subject, word)| subject.cosine(&SpecificVector::of(&word)));
+                (lift >= LIFT_MIN).then(|| (within * lift.ln() * (UNRELATED_WEIGHT + near), word))
             })
             .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));

@@ -158,7 +158,8 @@ fn kinds_that_are_searched_together_have_the_hits_of_each_alone() {
     let memory = add(&desk, "the login cache is renewed at noon", &[]);
     let other = add(&desk, "tabs in the makefile", &[]);
     desk.runs("renew the login cache", 0);
-    let kinds = [memories::KIND, crate::ghaps::EXPERIENCE].map(|word| RecordType::of(word).unwrap());
+    let kinds =
+        [memories::KIND, crate::ghaps::EXPERIENCE].map(|word| RecordType::of(word).unwrap());
     for is_indexed in [false, true] {
         if is_indexed {
             desk.read(|_| Ok(()));
