@@ -69,6 +69,7 @@ fn extract_once(
         prompt_id: id_of(agent.fields.prompt_id),
         agent_id: id_of("agent_id"),
         tool_use_id,
+        transcript: None,
         what: what(&sender, wire, cwd),
     };
     event.check()?;

@@ -103,7 +103,24 @@ pub struct HookEvent {
     /// The agent's id of the tool call, by which a duplicate hook registration is detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
+    /// Set if the event was read from a transcript; a hook leaves it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<TranscriptFacts>,
     pub what: Happening,
+}
+
+/// Facts about an event that only its transcript has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptFacts {
+    /// The position of an answer among those of its prompt, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<u32>,
+    /// Whether the transcript has no time of the event, so that it got that of its neighbour or of the file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// The repository's remote, if the transcript names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<Redacted<String>>,
 }
 
 /// The agent's project when an event was spooled.

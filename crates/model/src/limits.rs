@@ -3,6 +3,7 @@
 mod connect;
 mod failures;
 mod ghaps;
+mod import;
 mod memories;
 mod sessions;
 mod values;
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub use connect::*;
 pub use failures::*;
 pub use ghaps::*;
+pub use import::*;
 pub use memories::*;
 pub use sessions::*;
 pub use values::*;

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use model::OpError;
 use model::hook::{Happening, HookEvent, Stood};
+use model::origin::Origin;
 use model::project::{Project, ProjectFacts};
 use serde_json::Value;
+use store::origins::KnownOrigin;
 use store::sessions::{self, Seen, Sighting};
-use store::{Tx, pauses, projects};
+use store::{Tx, origins, pauses, projects, prompts};
 use text::secrets::Redacted;
 
+use crate::gone;
 use crate::places::PlaceSource;
 use crate::{checkout, exclude};
 
@@ -25,6 +28,12 @@ pub struct Captured<'a> {
     pub root: Option<String>,
     /// Branch and working tree of a tool call or an answer, as members of its metadata; none for a spooled event.
     pub checkout: Option<Redacted<Value>>,
+    /// Identifies the event's record; none if nothing does.
+    pub origin: Option<Origin>,
+    /// The record with this origin, if it was stored or purged before.
+    pub known: Option<KnownOrigin>,
+    /// The import that brings the event; none if a hook reported it.
+    pub batch: Option<i64>,
 }
 
 impl<'a> Captured<'a> {
@@ -37,10 +46,14 @@ impl<'a> Captured<'a> {
         exclude_projects: &[String],
     ) -> Result<Option<Captured<'a>>, OpError> {
         let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-        let facts = match &event.stood {
-            Some(Stood::KeptOut) => return Ok(None),
-            Some(Stood::In(facts)) => facts,
-            None => &place.facts,
+        let recorded = match event.transcript.is_some() && place.is_gone {
+            true => gone::facts(tx, &place.facts, event)?,
+            false => None,
+        };
+        let facts = match (&event.stood, &recorded) {
+            (Some(Stood::KeptOut), _) => return Ok(None),
+            (Some(Stood::In(facts)), _) | (None, Some(facts)) => facts,
+            (None, None) => &place.facts,
         };
         let starts = matches!(event.what, Happening::SessionStarted(_));
         let named =
@@ -48,18 +61,41 @@ impl<'a> Captured<'a> {
         let Some((project, session)) = named.resolve(tx, facts, exclude_projects)? else {
             return Ok(None);
         };
-        // A spooled tool call already has its checkout. That of a spooled answer is unknown.
-        let checkout = match event.stood {
-            Some(_) => None,
-            None => checkout::of_event(places, &place, event),
+        // A spooled tool call already has its checkout. That of a spooled answer is unknown, and that of a transcript is
+        // not the present one.
+        let checkout = match event.stood.is_some() || event.transcript.is_some() {
+            true => None,
+            false => checkout::of_event(places, &place, event),
         };
         let event = match exclude::hides(places, &place, event) {
             true => Cow::Owned(HookEvent { what: Happening::Other, ..event.clone() }),
             false => place.resolved(event).map_or(Cow::Borrowed(event), Cow::Owned),
         };
         let root = facts.root.clone();
-        Ok(Some(Captured { event, project, session, root, checkout }))
+        let (origin, known) = match origin(tx, &event, session)? {
+            Some(origin) => {
+                let (origin, known) = origins::look_up(tx, &event, origin)?;
+                (Some(origin), known)
+            }
+            None => (None, None),
+        };
+        Ok(Some(Captured { event, project, session, root, checkout, origin, known, batch: None }))
     }
+
+    /// Whether the event comes from a transcript. It is no sign of life: it counts nothing and marks nothing.
+    pub fn is_imported(&self) -> bool {
+        self.batch.is_some()
+    }
+}
+
+fn origin(tx: &Tx<'_>, event: &HookEvent, session: Seen) -> Result<Option<Origin>, OpError> {
+    let cause = match event.what {
+        Happening::Answered(_) => {
+            prompts::cause(tx, session.id, event.prompt_id.as_deref(), event.at)?
+        }
+        _ => None,
+    };
+    origins::of_event(tx, event, cause)
 }
 
 /// Why nothing is captured.

@@ -9,6 +9,7 @@ mod captured;
 mod checkout;
 mod exclude;
 mod file;
+mod gone;
 mod places;
 mod scope;
 

@@ -35,6 +35,8 @@ pub struct Place {
     pub facts: ProjectFacts,
     /// The checked-out branch, and the working tree if it is not the main one.
     pub checkout: Option<Redacted<Value>>,
+    /// Whether the directory is gone, or is yet to be created.
+    pub is_gone: bool,
     /// Set if the directory was named by a path that leads through a symbolic link.
     link: Option<PathLink>,
     exclude: Option<Exclude>,
@@ -191,7 +193,9 @@ impl Places {
 
     fn look(&self, cwd: &str) -> Place {
         let given = PathBuf::from(cwd);
-        let real = given.canonicalize().unwrap_or_else(|_| given.clone());
+        let found = given.canonicalize().ok();
+        let is_gone = found.is_none();
+        let real = found.unwrap_or_else(|| given.clone());
         if !real.is_absolute() || real.parent().is_none() {
             return nowhere("unknown");
         }
@@ -225,7 +229,7 @@ impl Places {
             repository,
             left_over: OnceLock::new(),
         });
-        Place { facts, checkout, link, exclude, stamps }
+        Place { facts, checkout, is_gone, link, exclude, stamps }
     }
 
     /// One line for each recently seen project that stores nothing, or next to nothing, about its files, or whose

@@ -99,6 +99,9 @@ impl Plugin for Hints {
     }
 
     fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, _: &Config) -> Result<(), OpError> {
+        if seen.is_imported() {
+            return Ok(());
+        }
         moment::observe(&self.memory, seen, tx)
     }
 

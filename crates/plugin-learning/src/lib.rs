@@ -81,8 +81,10 @@ impl Plugin for Learning {
         if !config.boolean(settings::HOOKS) {
             return Ok(());
         }
-        ghaps::observe(tx, seen, &self.ghaps)?;
-        used::observe(tx, seen, &self.shown)?;
+        if !seen.is_imported() {
+            ghaps::observe(tx, seen, &self.ghaps)?;
+            used::observe(tx, seen, &self.shown)?;
+        }
         fixes::observe(tx, seen)
     }
 

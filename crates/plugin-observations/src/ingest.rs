@@ -4,13 +4,14 @@ use model::OpError;
 use model::hook::{Answer, Ends, Happening, HookEvent, Source, ToolUse};
 use model::limits;
 use model::observation::ObsType;
+use model::origin::Origin;
 use model::session::PromptSource;
 use place::{Captured, changed_files};
-use serde_json::json;
-use store::observations::{self, NewObservation};
+use serde_json::{Value, json};
+use store::observations::{self, Added, NewObservation};
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen};
-use store::{Tx, receipts, retention};
+use store::{Tx, origins, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 
 use crate::run_place;
@@ -23,30 +24,33 @@ pub(crate) fn ingest(
     settings: &Settings,
 ) -> Result<(), OpError> {
     let (event, seen) = (&*captured.event, captured.session);
+    if captured.is_imported() && is_expired(tx, event, settings)? {
+        return Ok(());
+    }
     match &event.what {
         Happening::SessionStarted(source) => {
             started(tx, event, seen, *source)?;
             sweep_if_due(tx, event, settings)
         }
-        Happening::Prompted(text) => prompted(tx, event, seen, text),
+        Happening::Prompted(text) => prompted(tx, captured, text),
         Happening::ToolUsed(tool) => used(tx, captured, tool, settings),
         Happening::Answered(answer) => {
             if settings.answers {
                 answered(tx, captured, answer)?;
             }
             match answer.ends {
-                Ends::Turn => turn_ended(tx, event, seen, settings),
+                Ends::Turn => turn_ended(tx, captured, settings),
                 Ends::Subagent | Ends::Message => Ok(()),
             }
         }
-        Happening::TurnEnded => turn_ended(tx, event, seen, settings),
+        Happening::TurnEnded => turn_ended(tx, captured, settings),
         Happening::Compacting => {
             sessions::summarise_later(tx, seen.id);
             Ok(())
         }
         Happening::SessionEnded { reason } => {
             ended(tx, event, seen, reason.as_ref())?;
-            summarised(tx, event, seen, settings)
+            summarised(tx, captured, settings)
         }
         // These only show that the session is active, which is noted already.
         Happening::ToolStarting(_)
@@ -96,7 +100,7 @@ fn marked(
     seen: Seen,
     kind: ObsType,
     word: &str,
-    metadata: Option<&Redacted<serde_json::Value>>,
+    metadata: Option<&Redacted<Value>>,
 ) -> Result<(), OpError> {
     let content = redact(word, Profile::Strict);
     let new = NewObservation {
@@ -116,12 +120,8 @@ fn marked(
     observations::add(tx, &new, &observations::Folding::default()).map(drop)
 }
 
-fn prompted(
-    tx: &Tx<'_>,
-    event: &HookEvent,
-    seen: Seen,
-    text: &Redacted<String>,
-) -> Result<(), OpError> {
+fn prompted(tx: &Tx<'_>, captured: &Captured<'_>, text: &Redacted<String>) -> Result<(), OpError> {
+    let (event, seen) = (&*captured.event, captured.session);
     observations::forget_repeats(tx, seen.id, event.at)?;
     if text.trim().is_empty() {
         return Ok(());
@@ -135,13 +135,35 @@ fn prompted(
         content: text,
         agent_prompt_id: event.prompt_id.as_deref(),
     };
-    prompts::add(tx, &prompt).map(drop)
+    let id = prompts::add(tx, &prompt)?;
+    remember_origin(tx, captured, Added::New(id))
+}
+
+/// Stores where the record comes from, so that it is stored once.
+fn remember_origin(tx: &Tx<'_>, captured: &Captured<'_>, added: Added) -> Result<(), OpError> {
+    let Some(origin) = captured.origin else { return Ok(()) };
+    let batch = match captured.batch {
+        Some(batch) => added_by(tx, added, batch)?,
+        None => None,
+    };
+    origins::add(tx, origin, added.id(), batch)
+}
+
+/// The import to which a record belongs. One that was folded into another import's record, or a hook's, is not its own.
+fn added_by(tx: &Tx<'_>, added: Added, batch: i64) -> Result<Option<i64>, OpError> {
+    match added {
+        Added::New(_) => Ok(Some(batch)),
+        Added::Folded(record) => {
+            Ok(origins::batch_of(tx, record)?.filter(|earlier| *earlier == batch))
+        }
+    }
 }
 
 fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(), OpError> {
     let (event, seen) = (&*captured.event, captured.session);
     let metadata = answer.failed.then(|| redact_json(json!({ "failed": true }), Profile::Strict));
-    let metadata = match (metadata, captured.checkout.as_ref()) {
+    let estimated = estimated(event);
+    let metadata = match (metadata, captured.checkout.as_ref().or(estimated.as_ref())) {
         (Some(metadata), Some(checkout)) => Some(metadata.with(checkout)),
         (metadata, checkout) => metadata.or_else(|| checkout.cloned()),
     };
@@ -159,18 +181,20 @@ fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(),
         failed: answer.failed,
         agent_id: event.agent_id.as_deref(),
     };
-    observations::add_answer(tx, &new).map(drop)
+    let added = observations::add_answer(tx, &new)?;
+    remember_origin(tx, captured, added)
+}
+
+/// The mark of a record whose transcript has no time of it, as a member of the metadata. A transcript has no checkout.
+fn estimated(event: &HookEvent) -> Option<Redacted<Value>> {
+    let is_estimated = event.transcript.as_ref().is_some_and(|facts| facts.estimated);
+    is_estimated.then(|| redact_json(json!({ "estimated": true }), Profile::Strict))
 }
 
 /// Ends a turn: marks the session idle and writes its summary.
-fn turn_ended(
-    tx: &Tx<'_>,
-    event: &HookEvent,
-    seen: Seen,
-    settings: &Settings,
-) -> Result<(), OpError> {
-    sessions::idle(tx, seen.id)?;
-    summarised(tx, event, seen, settings)
+fn turn_ended(tx: &Tx<'_>, captured: &Captured<'_>, settings: &Settings) -> Result<(), OpError> {
+    sessions::idle(tx, captured.session.id)?;
+    summarised(tx, captured, settings)
 }
 
 fn used(
@@ -181,9 +205,10 @@ fn used(
 ) -> Result<(), OpError> {
     let (event, seen) = (&*captured.event, captured.session);
     let checkout = captured.checkout.as_ref();
+    let estimated = estimated(event);
     let run = run_place::with_directory(tool, event, captured.root.as_deref());
     let metadata = run.as_ref().unwrap_or(&tool.metadata);
-    let located = checkout.map(|checkout| metadata.with(checkout));
+    let located = checkout.or(estimated.as_ref()).map(|more| metadata.with(more));
     let metadata = located.as_ref().unwrap_or(metadata);
     let file_path = tool.file_path.as_ref().map(|path| absolute(path, event.cwd.as_ref()));
     let prompt = prompts::cause(tx, seen.id, event.prompt_id.as_deref(), event.at)?;
@@ -201,7 +226,8 @@ fn used(
         failed: tool.failed,
         agent_id: event.agent_id.as_deref(),
     };
-    observations::add(tx, &new, &settings.folding)?;
+    let added = observations::add(tx, &new, &settings.folding)?;
+    remember_origin(tx, captured, added)?;
     // A change of several files has a record for each, so that each file's history lists it. Only the first record
     // contains the change.
     for path in changed_files(tool).filter(|_| !tool.failed) {
@@ -214,7 +240,11 @@ fn used(
         let content = content.line(limits::OBSERVED_EDIT_CHARS_MAX);
         let other =
             NewObservation { file_path: Some(&path), content: &content, metadata: checkout, ..new };
-        observations::add(tx, &other, &settings.folding)?;
+        let added = observations::add(tx, &other, &settings.folding)?;
+        if let (Some(origin), Some(batch)) = (captured.origin, captured.batch) {
+            let origin = Origin::of(&["file", &origin.to_string(), &path]);
+            origins::add(tx, origin, added.id(), added_by(tx, added, batch)?)?;
+        }
     }
     Ok(())
 }
@@ -237,15 +267,26 @@ fn absolute(path: &Redacted<String>, cwd: Option<&Redacted<String>>) -> Redacted
 }
 
 /// Schedules a new summary of the session, and deletes expired records if a sweep is due.
-fn summarised(
-    tx: &Tx<'_>,
-    event: &HookEvent,
-    seen: Seen,
-    settings: &Settings,
-) -> Result<(), OpError> {
+fn summarised(tx: &Tx<'_>, captured: &Captured<'_>, settings: &Settings) -> Result<(), OpError> {
+    let (event, seen) = (&*captured.event, captured.session);
     sessions::summarise_later(tx, seen.id);
     observations::forget_repeats(tx, seen.id, event.at)?;
-    sweep_if_due(tx, event, settings)
+    match captured.is_imported() {
+        true => Ok(()),
+        false => sweep_if_due(tx, event, settings),
+    }
+}
+
+/// Whether retention would delete the event's record at once.
+fn is_expired(tx: &Tx<'_>, event: &HookEvent, settings: &Settings) -> Result<bool, OpError> {
+    let Some(rules) = &settings.retention else { return Ok(false) };
+    let kind = match &event.what {
+        Happening::Prompted(_) => ObsType::UserPrompt,
+        Happening::Answered(_) => ObsType::Answer,
+        Happening::ToolUsed(tool) => tool.obs_type,
+        _ => return Ok(false),
+    };
+    Ok(!rules.keeps(kind, event.at, retention::clock(tx)?))
 }
 
 /// Deletes a batch of expired records, unless a sweep ran lately. The store keeps a row about each sweep.

@@ -165,6 +165,7 @@ fn event(name: &str, what: Happening, after: i64) -> HookEvent {
         prompt_id: None,
         agent_id: None,
         tool_use_id: None,
+        transcript: None,
         what,
     }
 }

@@ -91,6 +91,9 @@ impl Plugin for Sessions {
     }
 
     fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, config: &Config) -> Result<(), OpError> {
+        if seen.is_imported() {
+            return Ok(());
+        }
         inherit::capture(tx, seen, config)?;
         observe::capture(tx, seen)
     }

@@ -8,6 +8,7 @@ mod connecting;
 mod doctor;
 mod eval;
 pub mod hook;
+mod import;
 mod install;
 mod links;
 mod logs;
@@ -51,6 +52,7 @@ const COMMANDS: &[ProgramCommand] = &[
     ProgramCommand { command: install::command, run: install::run },
     ProgramCommand { command: uninstall::command, run: uninstall::run },
     ProgramCommand { command: agents::command, run: agents::run },
+    ProgramCommand { command: import::command, run: import::run },
     ProgramCommand { command: plugin::command, run: plugin::run },
     ProgramCommand { command: serve::command, run: serve::run },
     ProgramCommand { command: status::command, run: status::run },

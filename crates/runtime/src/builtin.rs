@@ -5,6 +5,7 @@ mod care;
 mod daemon;
 mod entries;
 pub(crate) mod hook;
+mod import;
 mod jobs;
 mod notices;
 pub(crate) mod pause;
@@ -24,6 +25,7 @@ use serde::Deserialize;
 use store::Store;
 
 use crate::all_events::AllEvents;
+use crate::capture::{Recorder, RecorderSource};
 use crate::runtime::RuntimeInner;
 
 /// State behind the built-in operations.
@@ -78,6 +80,12 @@ impl BuiltinState {
     }
 }
 
+impl RecorderSource for BuiltinState {
+    fn recorder(&self) -> Result<Recorder, OpError> {
+        Ok(self.inner()?.recorder())
+    }
+}
+
 impl Plugin for Builtin {
     fn name(&self) -> &'static str {
         "builtin"
@@ -97,6 +105,10 @@ impl Plugin for Builtin {
             Operation::new(care::Doctor(shared())),
             Operation::new(care::Backup),
             Operation::new(care::Restore),
+            Operation::new(import::ImportEvents(shared())),
+            Operation::new(import::ImportCursors),
+            Operation::new(import::ListImports),
+            Operation::new(import::UndoImport),
             Operation::new(jobs::ListJobs(shared())),
             Operation::new(jobs::CancelJob(shared())),
         ]

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use contract::{Config, EXCLUDED_PROJECTS, Plugin};
 use model::hook::{Happening, HookEvent, ToldEntry};
+use model::import::ImportCounts;
+use model::origin::Origin;
 use model::{OpError, limits};
 use place::{Captured, Places, listed};
+use store::origins::{self, KnownOrigin};
 use store::receipts::{self, NewReceipt};
 use store::{Tx, hook_events, sessions};
 
@@ -17,6 +20,11 @@ pub(crate) struct Recorder {
     pub(crate) places: Arc<Places>,
 }
 
+/// Makes a [`Recorder`] once the runtime is open.
+pub(crate) trait RecorderSource: Send + Sync {
+    fn recorder(&self) -> Result<Recorder, OpError>;
+}
+
 impl Recorder {
     /// Records the event. Its project and session are resolved here, once, for all plugins. Returns whether it was
     /// new.
@@ -25,10 +33,10 @@ impl Recorder {
         if !is_new {
             return Ok(false);
         }
-        let excluded = listed(self.config.text(EXCLUDED_PROJECTS.key));
-        if let Some(captured) = Captured::resolve(tx, event, &*self.places, &excluded)? {
-            let mut plugins = self.plugins.iter();
-            plugins.try_for_each(|plugin| plugin.observe(&captured, tx, &self.config))?;
+        if let Some(captured) = self.captured(tx, event)?
+            && !matches!(captured.known, Some(KnownOrigin::Stored(_)))
+        {
+            self.observed(tx, &captured)?;
         }
         if let Happening::Told(entries) = &event.what
             && let Some(session) = sessions::id_of(tx, &event.session)?
@@ -37,6 +45,75 @@ impl Recorder {
             self.delivered(tx, &event.session, entries)?;
         }
         Ok(true)
+    }
+
+    /// Records an event of a transcript, unless its record is known. The user's own purge of it counts, unless
+    /// `again` is set.
+    pub(crate) fn import(
+        &self,
+        tx: &Tx<'_>,
+        event: &HookEvent,
+        (batch, again): (i64, bool),
+    ) -> Result<ImportCounts, OpError> {
+        let known = match Origin::of_event(event) {
+            Some(origin) => origins::look_up(tx, event, origin)?.1,
+            None => None,
+        };
+        match known {
+            Some(KnownOrigin::Stored(_)) => return Ok(ImportCounts::of_known()),
+            Some(KnownOrigin::Forgotten) if !again => return Ok(ImportCounts::of_forgotten()),
+            _ => {}
+        }
+        let Some(mut captured) = self.captured(tx, event)? else {
+            return Ok(ImportCounts::of_excluded());
+        };
+        if matches!(captured.event.what, Happening::Other) {
+            return Ok(ImportCounts::of_excluded());
+        }
+        captured.batch = Some(batch);
+        let before = origins::stored_before(tx, event, captured.session.id)?;
+        match (before, captured.origin) {
+            (Some(record), Some(origin)) => {
+                origins::add(tx, origin, record, None)?;
+                Ok(ImportCounts::of_known())
+            }
+            (Some(_), None) => Ok(ImportCounts::of_known()),
+            (None, _) => self.added(tx, &captured),
+        }
+    }
+
+    fn captured<'e>(
+        &self,
+        tx: &Tx<'_>,
+        event: &'e HookEvent,
+    ) -> Result<Option<Captured<'e>>, OpError> {
+        let excluded = listed(self.config.text(EXCLUDED_PROJECTS.key));
+        Captured::resolve(tx, event, &*self.places, &excluded)
+    }
+
+    fn observed(&self, tx: &Tx<'_>, captured: &Captured<'_>) -> Result<(), OpError> {
+        self.plugins.iter().try_for_each(|plugin| plugin.observe(captured, tx, &self.config))
+    }
+
+    /// Stores an event of a transcript and counts its record.
+    fn added(&self, tx: &Tx<'_>, captured: &Captured<'_>) -> Result<ImportCounts, OpError> {
+        self.observed(tx, captured)?;
+        let mut counts = ImportCounts::default();
+        if let Some(origin) = captured.origin
+            && !matches!(origins::find(tx, origin)?, Some(KnownOrigin::Stored(_)))
+        {
+            return Ok(ImportCounts::of_too_old());
+        }
+        match &captured.event.what {
+            Happening::Prompted(_) => counts.prompts = 1,
+            Happening::Answered(_) => counts.answers = 1,
+            Happening::ToolUsed(tool) => {
+                counts.actions = 1;
+                counts.failures = u64::from(tool.failed);
+            }
+            _ => {}
+        }
+        Ok(counts)
     }
 
     /// Tells the plugins which entries a session got.

@@ -451,6 +451,7 @@ fn event(id: u8, at: i64, name: &str) -> HookEvent {
         prompt_id: None,
         agent_id: None,
         tool_use_id: None,
+        transcript: None,
         what: Happening::Other,
     }
 }

@@ -17,7 +17,7 @@ use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{activity_counts, failures, passages, paths, prompts, record_ids};
+use crate::{activity_counts, failures, origins, passages, paths, prompts, record_ids};
 
 #[cfg(test)]
 pub(crate) use aggregate::OLD;
@@ -206,6 +206,7 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     passages::remove(tx, id)?;
     activity_counts::subtract(tx, id)?;
     failures::forget(tx, id)?;
+    origins::remove(tx, id)?;
     let file: Option<Option<i64>> = tx.sql(|db| {
         let mut remove = db.prepare_cached(REMOVE)?;
         // Every row has to be stepped through, or the removal is not complete.

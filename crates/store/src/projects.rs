@@ -159,6 +159,14 @@ pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpErr
     }
 }
 
+/// The project with this root.
+pub fn at_root(rx: &Rx<'_>, root: &str) -> Result<Option<Project>, OpError> {
+    match alias_of(rx, root)? {
+        Some((id, _)) => by_id(rx, id),
+        None => Ok(None),
+    }
+}
+
 /// Makes a project. If the rows that lead to it were lost, there is one of this key already; it is found again.
 fn create(tx: &Tx<'_>, key: String, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
     let project = match by_key(tx, &key)? {
@@ -464,6 +472,25 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     })?;
     passages::moved(tx, new.id)?;
     Ok(new)
+}
+
+/// Deletes a project without records that the user did not assign anything to. Returns whether it is gone.
+pub(crate) fn remove_unused(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
+    const IS_USED: &str = "SELECT 1 FROM project_aliases WHERE project = ?1 AND firm = 1 \
+         UNION ALL SELECT 1 FROM pauses WHERE project = ?1";
+    if tx.sql(|db| db.prepare_cached(IS_USED)?.exists([project]))? {
+        return Ok(false);
+    }
+    remove_empty(tx, project)
+}
+
+/// Deletes an alias that is the root of no session and that the user did not make. Returns whether it is gone. The next
+/// event of its directory stores it again.
+pub(crate) fn remove_unused_alias(tx: &Tx<'_>, alias: i64) -> Result<bool, OpError> {
+    const REMOVE: &str = "DELETE FROM project_aliases WHERE id = ?1 AND firm = 0 \
+         AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.root = project_aliases.value)";
+    forget_found(tx);
+    Ok(tx.sql(|db| db.prepare_cached(REMOVE)?.execute([alias]))? == 1)
 }
 
 /// Deletes a project that has no records. Returns whether it did.

@@ -14,7 +14,7 @@ use text::secrets::Redacted;
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
 use crate::tx::{Rx, Tx};
-use crate::{activity_counts, passages, projects, record_ids};
+use crate::{activity_counts, origins, passages, projects, record_ids};
 
 #[cfg(test)]
 pub(crate) use aggregate::OLD_PROMPTS;
@@ -340,6 +340,7 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     tx.cached::<NewestPrompts>().0.borrow_mut().clear();
     passages::remove(tx, id)?;
     activity_counts::subtract(tx, id)?;
+    origins::remove(tx, id)?;
     const CAUSED: &str = "SELECT id FROM observations WHERE prompt = ?1";
     const LOSE_CAUSE: &str = "UPDATE observations SET prompt = NULL WHERE id = ?1";
     let caused: Vec<i64> =

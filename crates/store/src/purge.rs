@@ -14,8 +14,8 @@ use crate::aggregate::{Records, Removal, json_ids};
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{
-    calls, events, hook_events, literal, observations, passages, projects, receipts, scrub,
-    session_events, sessions,
+    calls, events, hook_events, literal, observations, origins, passages, projects, receipts,
+    scrub, session_events, sessions,
 };
 
 /// Which records to delete: all conditions have to hold. A filter without any condition matches nothing.
@@ -108,15 +108,26 @@ pub fn plan(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     tell(rx, &plan, filter)
 }
 
-/// Deletes the records that match.
+/// Deletes the records that match. An import does not bring them back.
 pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(tx, filter)?;
-    let mut purged = tell(tx, &plan, filter)?;
+    origins::forget(tx, &json_ids(plan.records.all()))?;
+    execute(tx, filter, &plan)
+}
+
+/// Deletes the records that match, which an import added; it can be repeated.
+pub(crate) fn undo(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
+    let plan = draft(tx, filter)?;
+    execute(tx, filter, &plan)
+}
+
+fn execute(tx: &Tx<'_>, filter: &PurgeFilter, plan: &Plan) -> Result<Purged, OpError> {
+    let mut purged = tell(tx, plan, filter)?;
     if purged.is_nothing() {
         return Ok(purged);
     }
     secure(tx, true)?;
-    let removed = remove(tx, &plan).and_then(|()| match &filter.literal {
+    let removed = remove(tx, plan).and_then(|()| match &filter.literal {
         Some(text) => literal::forget_notes(tx, text),
         None => Ok(0),
     });

@@ -3,8 +3,8 @@
 use crate::aggregate::{Aggregate, Registry};
 use crate::{
     activity_counts, calls, check_ins, clusters, context, events, failures, ghaps, hints,
-    hook_events, jobs, memories, notices, observations, passages, paths, pauses, projects, prompts,
-    receipts, record_ids, retention, session_details, sessions, values,
+    hook_events, jobs, memories, notices, observations, origins, passages, paths, pauses, projects,
+    prompts, receipts, record_ids, retention, session_details, sessions, values,
 };
 
 /// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
@@ -23,6 +23,7 @@ const AGGREGATES: &[&dyn Aggregate] = &[
     &jobs::Jobs,
     &values::LearnedValues,
     &notices::Notices,
+    &origins::Origins,
     &receipts::Receipts,
     &memories::Memories,
     &observations::Observations,

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use model::observation::RecordType;
+use model::observation::{ObsType, RecordType};
 use model::{OpError, limits};
 use rusqlite::params;
 use serde::Serialize;
@@ -37,6 +37,12 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Whether a record of this kind and time is within its age limit.
+    pub fn keeps(&self, kind: ObsType, at: i64, now: i64) -> bool {
+        let expiry = Expiry { days: &|kind| self.days(kind), now };
+        at >= expiry.cutoff(kind.word(), kind.kept_days())
+    }
+
     /// The setting for a kind, in days.
     fn days(&self, kind: &str) -> Option<i64> {
         self.days.iter().find(|(of, _)| of.word() == kind).map(|(_, days)| *days)

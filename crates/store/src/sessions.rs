@@ -257,6 +257,26 @@ pub fn end(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(END)?.execute(params![id, at])).map(drop)
 }
 
+/// Notes that a session of a transcript is over, at the time of its last event.
+pub fn over(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    end(tx, id, i64::MIN)?;
+    summarise_later(tx, id);
+    Ok(())
+}
+
+/// Corrects the times of a session after an import was undone whose records were in this span.
+pub(crate) fn shrink(tx: &Tx<'_>, id: i64, (first, last): (i64, i64)) -> Result<(), OpError> {
+    const SHRINK: &str = "WITH left(at, last) AS (SELECT min(at), max(last) FROM ( \
+           SELECT at, at AS last FROM prompts WHERE session = ?1 UNION ALL \
+           SELECT at, coalesce(last_at, at) FROM observations WHERE session = ?1)) \
+         UPDATE sessions SET started_at = CASE WHEN started_at = ?2 \
+           THEN coalesce((SELECT at FROM left), started_at) ELSE started_at END, \
+         last_at = CASE WHEN last_at = ?3 \
+           THEN coalesce((SELECT last FROM left), last_at) ELSE last_at END WHERE id = ?1";
+    forget_alive(tx, id);
+    tx.sql_on_row(|db| db.prepare_cached(SHRINK)?.execute(params![id, first, last])).map(drop)
+}
+
 /// Notes which session this one was forked from.
 pub fn set_parent(tx: &Tx<'_>, id: i64, parent: i64) -> Result<(), OpError> {
     const SET: &str = "UPDATE sessions SET parent = ?2 WHERE id = ?1";
@@ -560,6 +580,18 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     passages::remove(tx, id)?;
     remove_own(tx, id)?;
     tx.sql(|db| db.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute([id]).map(drop))
+}
+
+/// Deletes a session that has no records. Returns whether it is gone.
+pub(crate) fn remove_empty(tx: &Tx<'_>, id: i64) -> Result<bool, OpError> {
+    for records in tx.registry().records().filter(|records| records.in_session()) {
+        let any = format!("SELECT 1 FROM ({}) WHERE session = ?1", records.documents());
+        if tx.sql(|db| db.prepare_cached(&any)?.exists([id]))? {
+            return Ok(false);
+        }
+    }
+    remove(tx, id)?;
+    Ok(true)
 }
 
 /// Deletes a session and leaves its records. Its row stays for them, but no list shows it.

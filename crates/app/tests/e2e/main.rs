@@ -43,6 +43,8 @@ mod hook;
 mod hostile;
 mod idle;
 mod ids;
+mod import;
+mod import_agents;
 mod impostors;
 mod install;
 mod install_faults;

@@ -111,7 +111,7 @@ const DERIVED: [(&str, &str); 5] = [
     ("sessions", "summary"),
 ];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 26] = [
+const OUR_WORDS: [(&str, &str); 27] = [
     ("activity_keys", "agent"),
     ("activity_keys", "kind"),
     ("clusters", "axis"),
@@ -125,6 +125,7 @@ const OUR_WORDS: [(&str, &str); 26] = [
     ("ghaps", "strategy"),
     ("ghaps", "tier"),
     ("hint_variants", "ttl"),
+    ("import_batches", "source"),
     ("jobs", "op"),
     ("jobs", "state"),
     ("jobs", "why"),

@@ -45,3 +45,18 @@ pub(crate) fn observed(home: &Home) -> Vec<(String, u64)> {
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
     rows.map(|row| row.expect("a row")).collect()
 }
+
+/// All rows of a table, in a stable order, each as text.
+pub(crate) fn rows(home: &Home, table: &str) -> Vec<String> {
+    let db = open(&path(home));
+    let mut statement =
+        db.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).expect("a table");
+    let columns = statement.column_count();
+    let rows = statement
+        .query_map([], |row| {
+            let cells = (0..columns).map(|at| Ok(format!("{:?}", row.get_ref(at)?)));
+            cells.collect::<rusqlite::Result<Vec<String>>>()
+        })
+        .expect("rows");
+    rows.map(|row| format!("{table}: {}", row.expect("a row").join(" "))).collect()
+}

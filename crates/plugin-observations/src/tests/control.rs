@@ -77,6 +77,7 @@ impl Op for Leak {
             prompt_id: None,
             agent_id: None,
             tool_use_id: None,
+            transcript: None,
             what,
         };
         let config = cx.config.clone();

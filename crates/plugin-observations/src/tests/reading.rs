@@ -149,6 +149,7 @@ impl World {
             prompt_id: None,
             agent_id: None,
             tool_use_id: None,
+            transcript: None,
             what,
         };
         self.local.runtime.ingest(vec![event]).unwrap();

@@ -68,6 +68,9 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
             if !world.out.json {
                 remarks(world, &result);
             }
+            if result["dry_run"] != true {
+                super::import::offer(world);
+            }
             exit
         }
         Ok(None) => world.out.text("nothing was changed"),

@@ -22,6 +22,7 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
         Ok(result) => {
             let exit = world.out.result(&result, Some(&pretty));
             note_unwired(world);
+            super::import::offer(world);
             exit
         }
         Err(error) => world.out.error(&error),

@@ -1,0 +1,67 @@
+//! The bytes of a transcript, decompressed if they are compressed.
+
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::sources::Transcript;
+
+/// The name of a compressed file ends like this.
+const COMPRESSED: &str = ".zst";
+
+/// Whether a file is compressed, by its name.
+pub(crate) fn is_compressed(file: &Transcript) -> bool {
+    is_compressed_path(&file.path)
+}
+
+/// Whether a file is one JSON document, by its name, and not one of lines.
+pub(crate) fn is_document(file: &Transcript) -> bool {
+    file.path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// Opens a transcript at a position of its text. What is appended later is not read.
+pub(crate) fn open(file: &Transcript, start: u64) -> io::Result<Box<dyn Read>> {
+    let (path, mut opened) = open_either(&file.path)?;
+    if is_compressed_path(&path) {
+        return decompressed(opened, start);
+    }
+    opened.seek(SeekFrom::Start(start))?;
+    Ok(Box::new(opened.take(file.bytes.saturating_sub(start))))
+}
+
+/// Opens a file by its path, for its first bytes.
+pub(crate) fn open_path(path: &Path) -> io::Result<Box<dyn Read>> {
+    let opened = regular::open(path)?;
+    match is_compressed_path(path) {
+        true => decompressed(opened, 0),
+        false => Ok(Box::new(opened)),
+    }
+}
+
+fn decompressed(opened: File, start: u64) -> io::Result<Box<dyn Read>> {
+    let mut text = StreamingDecoder::new(opened).map_err(io::Error::other)?;
+    io::copy(&mut text.by_ref().take(start), &mut io::sink())?;
+    Ok(Box::new(text))
+}
+
+fn is_compressed_path(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(COMPRESSED)
+}
+
+/// Opens a file that may have been compressed or decompressed since it was listed.
+fn open_either(path: &Path) -> io::Result<(PathBuf, File)> {
+    match regular::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let name = path.to_string_lossy();
+            let other = match name.strip_suffix(COMPRESSED) {
+                Some(plain) => PathBuf::from(plain),
+                None => PathBuf::from(format!("{name}{COMPRESSED}")),
+            };
+            let opened = regular::open(&other).map_err(|_| error)?;
+            Ok((other, opened))
+        }
+        opened => Ok((path.to_owned(), opened?)),
+    }
+}

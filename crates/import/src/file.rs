@@ -1,0 +1,262 @@
+//! Reads one transcript into events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead, BufReader, Read as _};
+
+use model::OpError;
+use model::hook::{Happening, HookEvent, TranscriptFacts};
+use model::import::FileCursor;
+use model::limits;
+use model::origin::Origin;
+use model::wire::CallId;
+use text::secrets::{Profile, Redacted, redact};
+use transcripts::{ReadEvent, TranscriptReader, Unread};
+
+use crate::bytes;
+use crate::lines::{self, NextLine};
+use crate::sources::{Source, Transcript};
+
+/// Why a line was skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Problem {
+    NotJson,
+    Malformed,
+    TooLong,
+    /// The agent's hook would not have sent such an event.
+    Refused,
+}
+
+impl Problem {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Problem::NotJson => "not JSON",
+            Problem::Malformed => "a member is missing or has another type",
+            Problem::TooLong => "longer than 64 MiB",
+            Problem::Refused => "no valid event",
+        }
+    }
+}
+
+/// The result of reading a file.
+#[derive(Clone, Debug)]
+pub struct FileReport {
+    /// How far it was read.
+    pub cursor: FileCursor,
+    /// Lines that were skipped by reason: the number of the first, and how many.
+    pub problems: BTreeMap<Problem, (u64, u64)>,
+    /// Lines of kinds that are not known.
+    pub unknown: u64,
+    /// Sessions in the file, by the agent's own id.
+    pub sessions: BTreeSet<String>,
+    /// Whether the sessions will not continue.
+    pub is_over: bool,
+    pub title: Option<String>,
+}
+
+/// Reads a transcript from its cursor on, or all of it if it was replaced, and hands over the events that have a record.
+pub fn read(
+    source: &Source,
+    file: &Transcript,
+    from: Option<&FileCursor>,
+    now: i64,
+    sink: &mut dyn FnMut(HookEvent),
+) -> io::Result<FileReport> {
+    let mut head = Vec::new();
+    bytes::open(file, 0)?.take(limits::TRANSCRIPT_HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let head = Origin::of(&[&String::from_utf8_lossy(&head)]);
+    let known = from.filter(|cursor| cursor.head == head.to_string());
+    let known = known.filter(|cursor| cursor.position <= file.bytes || bytes::is_compressed(file));
+    let start = known.map_or(0, |cursor| cursor.position);
+    let mut work = FileWork::new(source, file, start);
+    work.reader.place(source.origin_of(&file.path).as_ref());
+    if start > 0 {
+        work.reader.prime(&first_line(file)?);
+    }
+    match bytes::is_document(file) {
+        true => work.document(file, sink)?,
+        false => work
+            .lines(&mut BufReader::with_capacity(BUFFER_BYTES, bytes::open(file, start)?), sink)?,
+    }
+    // The time of a copied file says nothing about its session.
+    let is_over = now.saturating_sub(work.last_at) > limits::TRANSCRIPT_OVER_MS;
+    work.finish(is_over, sink);
+    let position = match (bytes::is_document(file), is_over) {
+        (true, _) => 0,
+        (false, true) => work.offset,
+        (false, false) => work.position,
+    };
+    Ok(FileReport {
+        cursor: FileCursor {
+            file: work.file.to_string(),
+            size: file.bytes,
+            modified: file.modified,
+            position,
+            head: head.to_string(),
+        },
+        problems: work.problems,
+        unknown: work.unknown,
+        sessions: work.sessions,
+        is_over,
+        title: work.reader.title().map(str::to_owned),
+    })
+}
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// The first line of a file, which is about its session.
+fn first_line(file: &Transcript) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    lines::next(&mut BufReader::new(bytes::open(file, 0)?), &mut line)?;
+    Ok(line)
+}
+
+/// The hash by which the store knows a file.
+pub fn path_hash(file: &Transcript) -> Origin {
+    Origin::of(&["file", &file.path.to_string_lossy()])
+}
+
+/// A file that is being read.
+struct FileWork<'s> {
+    source: &'s Source,
+    reader: Box<dyn TranscriptReader>,
+    file: Origin,
+    /// The byte from which the file is to be read again if it grows.
+    position: u64,
+    /// The beginning of the current line, and its number.
+    offset: u64,
+    number: u64,
+    /// The time of the last event, for one without a time.
+    last_at: i64,
+    problems: BTreeMap<Problem, (u64, u64)>,
+    unknown: u64,
+    sessions: BTreeSet<String>,
+    remote: Option<Redacted<String>>,
+}
+
+impl<'s> FileWork<'s> {
+    fn new(source: &'s Source, file: &Transcript, start: u64) -> FileWork<'s> {
+        FileWork {
+            source,
+            reader: (source.reader)(),
+            file: path_hash(file),
+            position: start,
+            offset: start,
+            number: 0,
+            last_at: file.modified,
+            problems: BTreeMap::new(),
+            unknown: 0,
+            sessions: BTreeSet::new(),
+            remote: None,
+        }
+    }
+
+    fn lines(
+        &mut self,
+        input: &mut impl BufRead,
+        sink: &mut dyn FnMut(HookEvent),
+    ) -> io::Result<()> {
+        let mut line = Vec::new();
+        loop {
+            let next = lines::next(input, &mut line)?;
+            self.number += 1;
+            match next {
+                NextLine::End => return Ok(()),
+                NextLine::Line(bytes) => {
+                    if self.reader.can_start_here(&line) {
+                        self.position = self.offset;
+                    }
+                    self.line(&line, sink);
+                    self.offset += bytes;
+                }
+                NextLine::TooLong(bytes) => {
+                    self.problem(Problem::TooLong, self.number);
+                    self.offset += bytes;
+                }
+            }
+        }
+    }
+
+    /// Reads a file that is one JSON document.
+    fn document(&mut self, file: &Transcript, sink: &mut dyn FnMut(HookEvent)) -> io::Result<()> {
+        let mut whole = Vec::new();
+        self.number = 1;
+        bytes::open(file, 0)?
+            .take(limits::TRANSCRIPT_LINE_MAX as u64 + 1)
+            .read_to_end(&mut whole)?;
+        match whole.len() > limits::TRANSCRIPT_LINE_MAX {
+            true => self.problem(Problem::TooLong, 1),
+            false => self.line(&whole, sink),
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], sink: &mut dyn FnMut(HookEvent)) {
+        if line.is_empty() {
+            return;
+        }
+        let mut found = Vec::new();
+        let (source, id, number) = (self.source, (self.file, self.offset), self.number);
+        let read = self.reader.line(line, &mut |event| found.push(extracted(source, id, &event)));
+        match read {
+            Ok(()) => {}
+            Err(Unread::UnknownKind) => self.unknown += 1,
+            Err(Unread::NotJson) => self.problem(Problem::NotJson, number),
+            Err(Unread::Malformed) => self.problem(Problem::Malformed, number),
+        }
+        if self.remote.is_none() {
+            self.remote = self.reader.remote().map(|remote| redact(remote, Profile::Strict));
+        }
+        self.hand_over(found, sink);
+    }
+
+    fn finish(&mut self, is_over: bool, sink: &mut dyn FnMut(HookEvent)) {
+        let mut found = Vec::new();
+        let (source, id) = (self.source, (self.file, self.offset));
+        self.reader.finish(is_over, &mut |event| found.push(extracted(source, id, &event)));
+        self.hand_over(found, sink);
+    }
+
+    /// Hands over the events that have a record, with the facts that only the transcript has.
+    fn hand_over(&mut self, found: Vec<Extracted>, sink: &mut dyn FnMut(HookEvent)) {
+        for Extracted { event, at, position } in found {
+            self.last_at = at.unwrap_or(self.last_at);
+            let Ok(mut event) = event else {
+                self.problem(Problem::Refused, self.number);
+                continue;
+            };
+            let has_record = matches!(
+                event.what,
+                Happening::Prompted(_) | Happening::ToolUsed(_) | Happening::Answered(_)
+            );
+            if !has_record {
+                continue;
+            }
+            event.at = self.last_at;
+            let remote = self.remote.clone();
+            event.transcript = Some(TranscriptFacts { position, estimated: at.is_none(), remote });
+            self.sessions.insert(event.session.clone());
+            sink(event);
+        }
+    }
+
+    fn problem(&mut self, problem: Problem, line: u64) {
+        self.problems.entry(problem).or_insert((line, 0)).1 += 1;
+    }
+}
+
+/// An event of a reader in our own form, and its time.
+struct Extracted {
+    event: Result<HookEvent, OpError>,
+    at: Option<i64>,
+    position: Option<u32>,
+}
+
+/// Extracts an event. Its id is made of the file's, the beginning of its line, and its name.
+fn extracted(source: &Source, (file, offset): (Origin, u64), event: &ReadEvent<'_>) -> Extracted {
+    let id = Origin::of(&[&file.to_string(), &offset.to_string(), event.name]);
+    let (agent, name, at) = (Some(source.name), Some(event.name), event.at.unwrap_or_default());
+    let extracted = agents::extract(agent, name, &event.payload, CallId(id.0), at);
+    Extracted { event: extracted, at: event.at, position: event.position }
+}

@@ -1,0 +1,47 @@
+//! Where Gemini CLI keeps its sessions, and the working directory of one, which its file does not name.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use transcripts::SessionPlace;
+
+/// The folder of a project's sessions.
+const CHATS: &str = "chats";
+
+/// Whether a file is a session or a subagent: `chats/session-TIME-ID.jsonl`, or `chats/PARENT/ID.jsonl`.
+pub(crate) fn is_transcript(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_json = name.ends_with(".json") || name.ends_with(".jsonl");
+    let is_session = name.starts_with("session-") && is_named(path.parent(), CHATS);
+    is_json && (is_session || is_of_subagent(path))
+}
+
+/// Whether a file is that of a subagent: its folder is named after its session.
+pub(crate) fn is_of_subagent(path: &Path) -> bool {
+    is_named(path.parent().and_then(Path::parent), CHATS)
+}
+
+fn is_named(folder: Option<&Path>, name: &str) -> bool {
+    folder.and_then(Path::file_name).is_some_and(|own| own == name)
+}
+
+/// The working directory of a session, from the files beside it, and the session that a subagent works for.
+pub(crate) fn place(path: &Path) -> Option<SessionPlace> {
+    let chats = path.ancestors().find(|above| is_named(Some(above), CHATS))?;
+    let parent = path.parent().filter(|folder| *folder != chats).and_then(Path::file_name);
+    let parent = parent.map(|name| name.to_string_lossy().into_owned());
+    Some(SessionPlace { cwd: chats.parent().and_then(directory), parent })
+}
+
+/// The directory of a project's folder: it is in a file there, else the list of all projects has its name.
+fn directory(project: &Path) -> Option<String> {
+    if let Ok(root) = fs::read_to_string(project.join(".project_root")) {
+        return Some(root.trim().to_owned()).filter(|root| !root.is_empty());
+    }
+    let slug = project.file_name()?.to_string_lossy();
+    let list = fs::read(project.parent()?.parent()?.join("projects.json")).ok()?;
+    let list: Value = serde_json::from_slice(&list).ok()?;
+    let mut projects = list.get("projects")?.as_object()?.iter();
+    projects.find(|(_, name)| name.as_str() == Some(&slug)).map(|(path, _)| path.clone())
+}

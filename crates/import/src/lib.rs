@@ -1,0 +1,11 @@
+//! Reads the files in which agents keep their sessions. No other crate opens them, and nothing here writes: no byte,
+//! time or file of an agent changes.
+
+mod bytes;
+mod file;
+mod gemini_cli;
+mod lines;
+mod sources;
+
+pub use file::{FileReport, Problem, path_hash, read};
+pub use sources::{Environment, SOURCES, Source, Transcript, named, recognise};

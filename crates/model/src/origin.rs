@@ -1,0 +1,79 @@
+//! The identity of a record at the agent that it comes from.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::hook::{Happening, HookEvent};
+
+/// A hash of an agent, a kind of record, and the agent's own id of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin(pub [u8; 16]);
+
+impl Origin {
+    /// The hash of these parts. Their lengths count too, so that two lists of parts never run together.
+    pub fn of(parts: &[&str]) -> Origin {
+        let mut digest = Sha256::new();
+        for part in parts {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
+        let mut origin = [0; 16];
+        origin.copy_from_slice(&digest.finalize()[..16]);
+        Origin(origin)
+    }
+}
+
+impl Origin {
+    /// The origin of the record of an event, as far as the event itself names it. The answer that a hook reports lacks
+    /// its position among the answers of its prompt.
+    pub fn of_event(event: &HookEvent) -> Option<Origin> {
+        let HookEvent { agent, tool_use_id, prompt_id, .. } = event;
+        match &event.what {
+            Happening::ToolUsed(_) => {
+                tool_use_id.as_deref().map(|id| Origin::of(&["tool", agent, id]))
+            }
+            Happening::Prompted(_) => {
+                prompt_id.as_deref().map(|id| Origin::of(&["prompt", agent, id]))
+            }
+            Happening::Answered(_) => {
+                let position = event.transcript.as_ref()?.position?;
+                Some(Origin::turn(event)?.answer(position))
+            }
+            _ => None,
+        }
+    }
+
+    /// The beginning of an answer's turn: the subagent that gives it, or the prompt.
+    pub fn turn(event: &HookEvent) -> Option<Origin> {
+        let HookEvent { agent, agent_id, prompt_id, .. } = event;
+        match (agent_id, prompt_id) {
+            (Some(id), _) => Some(Origin::of(&["subagent", agent, id])),
+            (None, Some(id)) => Some(Origin::of(&["prompt", agent, id])),
+            (None, None) => None,
+        }
+    }
+
+    /// The origin of an answer, by its position among those of the turn that begins here.
+    pub fn answer(self, position: u32) -> Origin {
+        Origin::of(&["answer", &self.to_string(), &position.to_string()])
+    }
+
+    /// Reads the form that [`fmt::Display`] writes.
+    pub fn parse(text: &str) -> Option<Origin> {
+        let mut origin = [0; 16];
+        if text.len() != 2 * origin.len() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (place, byte) in origin.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).ok()?;
+        }
+        Some(Origin(origin))
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,41 @@
+//! The project of a directory that no longer exists, for events of transcripts.
+
+use std::path::Path;
+
+use model::OpError;
+use model::hook::HookEvent;
+use model::project::ProjectFacts;
+use store::{Rx, projects};
+
+/// The project of an event's directory that is gone: that of the recorded remote, else a known project whose root
+/// contains the directory. `None` if neither is known; then `around` applies, which are the facts of the nearest
+/// directory that exists, or the path itself.
+pub(crate) fn facts(
+    rx: &Rx<'_>,
+    around: &ProjectFacts,
+    event: &HookEvent,
+) -> Result<Option<ProjectFacts>, OpError> {
+    let remote = event.transcript.as_ref().and_then(|facts| facts.remote.as_ref());
+    if let Some(remote) = remote.and_then(|remote| git::normal_remote(remote)) {
+        let name = remote.rsplit('/').next().unwrap_or(&remote).to_owned();
+        return Ok(Some(ProjectFacts {
+            remote_key: Some(remote),
+            name,
+            ..ProjectFacts::default()
+        }));
+    }
+    let Some(cwd) = event.cwd.as_ref() else { return Ok(None) };
+    // Above the repository around the directory is no other part of its project.
+    let top = around.root.as_deref().filter(|_| !around.made.is_empty());
+    for above in Path::new(cwd.as_str()).ancestors() {
+        if above.parent().is_none() || top.is_some_and(|top| Path::new(top) == above) {
+            break;
+        }
+        let root = above.to_string_lossy();
+        if let Some(project) = projects::at_root(rx, &root)? {
+            let root = Some(root.into_owned());
+            return Ok(Some(ProjectFacts { root, name: project.name, ..ProjectFacts::default() }));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,358 @@
+//! Imports: stores the events of transcripts that a command has read, lists imports, and undoes one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::{Access, Cx, Example, Op, OpInfo, Tier};
+use model::hook::HookEvent;
+use model::import::{FileCursor, ImportBatch, ImportCounts, ProjectImport};
+use model::origin::Origin;
+use model::{OpError, limits, time};
+use place::PlaceSource as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::purge::Purged;
+use store::{Rx, Tx, imports, projects, sessions};
+use text::secrets::{Profile, Redacted, redact};
+
+use crate::capture::{Recorder, RecorderSource};
+
+pub(super) struct ImportEvents(pub(super) Arc<dyn RecorderSource>);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ImportEventsParams {
+    /// The import that these events belong to; left out, a new one begins.
+    #[serde(default)]
+    batch: Option<i64>,
+    /// The agent whose transcripts were read.
+    source: String,
+    /// Events in our own form, at most 512. All captured text in them is redacted.
+    events: Vec<Value>,
+    /// How far the files were read whose events these are.
+    #[serde(default)]
+    cursors: Vec<FileCursor>,
+    /// Sessions that will not continue, by the agent's own id.
+    #[serde(default)]
+    over: Vec<String>,
+    /// Titles of sessions, by the agent's own id. A session without a name is named after its title.
+    #[serde(default)]
+    titles: BTreeMap<String, String>,
+    /// Whether records that the user purged are stored again.
+    #[serde(default)]
+    forgotten: bool,
+    /// Whether to count without storing anything.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct ImportEventsOutput {
+    /// The import; left out in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<i64>,
+    counts: ImportCounts,
+    /// The counts by the names of projects.
+    projects: BTreeMap<String, ProjectImport>,
+}
+
+impl Op for ImportEvents {
+    const INFO: OpInfo = OpInfo {
+        name: "import_events",
+        summary: "Store events of transcripts",
+        doc: "Used by `rekindle import`, which reads the files. Each event is stored once, whether a hook or an \
+              import reports it. All events of a call are stored in one transaction, with the cursors.",
+        access: Access::Write { destructive: false, idempotent: true },
+        tiers: &[Tier::Person],
+        toolset: "system",
+        large: true,
+        examples: &[Example {
+            title: "Nothing new",
+            before: &[],
+            params: r#"{"source":"claude-code","events":[],"dry_run":true}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = ImportEventsParams;
+    type Output = ImportEventsOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: ImportEventsParams) -> Result<ImportEventsOutput, OpError> {
+        let work = ImportWork::read(params, cx.now)?;
+        let recorder = self.0.recorder()?;
+        work.events.iter().for_each(|event| recorder.places.prepare(event));
+        if !work.is_dry {
+            return cx.store.write(move |tx| work.run(tx, &recorder));
+        }
+        // The counts of a dry run are those of a transaction that is rolled back.
+        let counted: Arc<Mutex<Option<ImportEventsOutput>>> = Arc::default();
+        let slot = counted.clone();
+        let rolled_back = cx.store.write(move |tx| -> Result<(), OpError> {
+            let output = work.run(tx, &recorder)?;
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+            Err(OpError::unavailable("a dry run stores nothing"))
+        });
+        let counted = counted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (counted, rolled_back) {
+            (Some(output), _) => Ok(ImportEventsOutput { batch: None, ..output }),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(OpError::internal("a dry run was not rolled back")),
+        }
+    }
+}
+
+/// A call of `import_events` whose parameters were checked.
+struct ImportWork {
+    batch: Option<i64>,
+    source: String,
+    events: Vec<HookEvent>,
+    cursors: Vec<(Origin, Origin, FileCursor)>,
+    over: Vec<String>,
+    titles: BTreeMap<String, Redacted<String>>,
+    again: bool,
+    is_dry: bool,
+    now: i64,
+}
+
+impl ImportWork {
+    fn read(params: ImportEventsParams, now: i64) -> Result<ImportWork, OpError> {
+        let ImportEventsParams { batch, source, events, cursors, over, titles, forgotten, dry_run } =
+            params;
+        let max = limits::IMPORT_EVENTS_MAX;
+        if events.len() > max {
+            let message = format!("events has {} items; {max} are allowed", events.len());
+            return Err(OpError::invalid("events", message).with("max", max));
+        }
+        if agents::agent(&source).is_none() {
+            return Err(OpError::invalid("source", "no agent is known by this name"));
+        }
+        let read = |event: Value| -> Result<HookEvent, OpError> {
+            let event: HookEvent = serde_json::from_value(event).map_err(|error| {
+                OpError::invalid("events", format!("an event is malformed: {error}"))
+            })?;
+            event.check()?;
+            Ok(HookEvent { at: time::plausible(event.at, now), ..event })
+        };
+        let cursors = cursors.into_iter().map(|cursor| {
+            Ok((hash("cursors", &cursor.file)?, hash("cursors", &cursor.head)?, cursor))
+        });
+        Ok(ImportWork {
+            batch,
+            source,
+            events: events.into_iter().map(read).collect::<Result<_, OpError>>()?,
+            cursors: cursors.collect::<Result<_, OpError>>()?,
+            over,
+            titles: titles.into_iter().map(|(session, title)| (session, as_name(&title))).collect(),
+            again: forgotten,
+            is_dry: dry_run,
+            now,
+        })
+    }
+
+    fn run(&self, tx: &Tx<'_>, recorder: &Recorder) -> Result<ImportEventsOutput, OpError> {
+        let batch = match self.batch {
+            Some(batch) if imports::get(tx, batch)?.is_some() => batch,
+            Some(batch) => return Err(unknown(batch)),
+            None => imports::begin(tx, self.now, &self.source)?,
+        };
+        let marks = imports::marks(tx)?;
+        let mut counts = ImportCounts::default();
+        let mut by_project: BTreeMap<String, ProjectImport> = BTreeMap::new();
+        for event in &self.events {
+            let imported = recorder.import(tx, event, (batch, self.again))?;
+            counts.add(&imported);
+            let project = by_project.entry(project_of(tx, recorder, event)?).or_default();
+            project.counts.add(&imported);
+            project.sessions.insert(event.session.clone());
+        }
+        imports::note_created(tx, batch, &marks)?;
+        self.close_sessions(tx, batch)?;
+        // The next import reads a file again whose events are excluded now: the settings may change.
+        let cursors = self.cursors.iter().filter(|_| counts.excluded == 0);
+        for (file, head, cursor) in cursors {
+            imports::set_cursor(tx, (*file, *head), cursor, batch)?;
+        }
+        imports::count(tx, batch, self.cursors.len() as u64, counts.added())?;
+        Ok(ImportEventsOutput { batch: Some(batch), counts, projects: by_project })
+    }
+
+    /// Ends the sessions that will not continue, unless hooks report about them, and names those that have a title.
+    fn close_sessions(&self, tx: &Tx<'_>, batch: i64) -> Result<(), OpError> {
+        for name in &self.over {
+            if let Some(id) = sessions::id_of(tx, name)?
+                && imports::created_session(tx, id)?
+            {
+                sessions::over(tx, id)?;
+            }
+        }
+        for (name, title) in &self.titles {
+            if let Some(id) = sessions::id_of(tx, name)? {
+                imports::entitle(tx, batch, id, title)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A title as the name of a session: one line without secrets.
+fn as_name(title: &str) -> Redacted<String> {
+    redact(title, Profile::Strict).line(limits::SESSION_LABEL_CHARS_MAX)
+}
+
+/// The name of the project of an event's session. A session without records is not stored; then it is the name of its
+/// directory's project.
+fn project_of(rx: &Rx<'_>, recorder: &Recorder, event: &HookEvent) -> Result<String, OpError> {
+    let project = match sessions::project_of(rx, &event.session)? {
+        Some(project) => projects::by_id(rx, project)?,
+        None => None,
+    };
+    Ok(project.map_or_else(
+        || recorder.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str())).facts.name.clone(),
+        |project| project.name,
+    ))
+}
+
+fn unknown(batch: i64) -> OpError {
+    OpError::not_found(format!("no import has the id {batch}"))
+        .hint("`rekindle import --list` shows the imports.")
+}
+
+pub(super) struct ListImports;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListImportsParams {}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListImportsOutput {
+    /// The newest first.
+    imports: Vec<ImportBatch>,
+}
+
+impl Op for ListImports {
+    const INFO: OpInfo = OpInfo {
+        name: "list_imports",
+        summary: "List the imports of transcripts",
+        doc: "Only imports that added a record. `undo_import` undoes one by its id.",
+        tiers: &[Tier::Person, Tier::Client],
+        toolset: "system",
+        examples: &[Example { title: "All", before: &[], params: "{}" }],
+        ..OpInfo::BASE
+    };
+    type Params = ListImportsParams;
+    type Output = ListImportsOutput;
+
+    fn run(&self, cx: &Cx<'_>, _: ListImportsParams) -> Result<ListImportsOutput, OpError> {
+        Ok(ListImportsOutput { imports: cx.store.read(imports::list)? })
+    }
+}
+
+pub(super) struct ImportCursors;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ImportCursorsParams {
+    /// Hashes of paths, 32 hex digits each, at most 5,000.
+    files: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ImportCursorsOutput {
+    /// The files that were imported, or a part of them, in the order of the question.
+    cursors: Vec<FileCursor>,
+}
+
+impl Op for ImportCursors {
+    const INFO: OpInfo = OpInfo {
+        name: "import_cursors",
+        summary: "Tell how far files were imported",
+        doc: "Used by `rekindle import`, which skips files that have not changed since.",
+        tiers: &[Tier::Person],
+        toolset: "system",
+        large: true,
+        examples: &[Example { title: "No file", before: &[], params: r#"{"files":[]}"# }],
+        ..OpInfo::BASE
+    };
+    type Params = ImportCursorsParams;
+    type Output = ImportCursorsOutput;
+
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        params: ImportCursorsParams,
+    ) -> Result<ImportCursorsOutput, OpError> {
+        let max = limits::IMPORT_CURSORS_MAX;
+        if params.files.len() > max {
+            let message = format!("files has {} items; {max} are allowed", params.files.len());
+            return Err(OpError::invalid("files", message).with("max", max));
+        }
+        let files = params.files.iter().map(|text| hash("files", text));
+        let files = files.collect::<Result<Vec<Origin>, OpError>>()?;
+        let cursors = cx.store.read(|rx| {
+            let found = files.iter().map(|file| imports::cursor(rx, *file));
+            found.filter_map(Result::transpose).collect()
+        })?;
+        Ok(ImportCursorsOutput { cursors })
+    }
+}
+
+fn hash(param: &str, text: &str) -> Result<Origin, OpError> {
+    Origin::parse(text).ok_or_else(|| OpError::invalid(param, "a hash is not 32 hex digits"))
+}
+
+pub(super) struct UndoImport;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UndoImportParams {
+    /// Id of the import, from `list_imports`.
+    batch: i64,
+    /// Whether to delete; left out, the answer only counts.
+    #[serde(default)]
+    confirm: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct UndoImportOutput {
+    /// Whether the records were deleted.
+    undone: bool,
+    /// How many records the import added that are still there.
+    records: usize,
+    /// How many sessions are left without a record.
+    sessions: usize,
+}
+
+impl Op for UndoImport {
+    const INFO: OpInfo = OpInfo {
+        name: "undo_import",
+        summary: "Delete what an import added",
+        doc: "The records of the import are deleted, and sessions without other records. The files can be imported \
+              again. Records that a hook reported too are kept.",
+        access: Access::Write { destructive: true, idempotent: true },
+        tiers: &[Tier::Person],
+        toolset: "system",
+        examples: &[Example {
+            title: "Undo an import",
+            before: &[("import_events", r#"{"source":"claude-code","events":[]}"#)],
+            params: r#"{"batch":1,"confirm":true}"#,
+        }],
+        ..OpInfo::BASE
+    };
+    type Params = UndoImportParams;
+    type Output = UndoImportOutput;
+
+    fn run(&self, cx: &Cx<'_>, params: UndoImportParams) -> Result<UndoImportOutput, OpError> {
+        let UndoImportParams { batch, confirm } = params;
+        let known = cx.store.read(|rx| imports::get(rx, batch))?;
+        known.ok_or_else(|| unknown(batch))?;
+        let output = move |undone: Purged| UndoImportOutput {
+            undone: confirm,
+            records: undone.records.iter().map(|(_, count)| count).sum(),
+            sessions: undone.sessions,
+        };
+        match confirm {
+            true => cx.store.write(move |tx| imports::undo(tx, batch).map(output)),
+            false => cx.store.read(|rx| imports::plan_undo(rx, batch)).map(output),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Invented transcripts of Claude Code, and the events that they become.
+
+use model::json::Json;
+
+use super::ClaudeCode;
+use crate::{ReadEvent, TranscriptReader, Unread};
+
+/// Reads lines and tells each event as its name and its telling member.
+fn events(lines: &[&str], is_over: bool) -> Vec<String> {
+    let mut reader = ClaudeCode::default();
+    let mut told = Vec::new();
+    let mut sink = |event: ReadEvent<'_>| {
+        let members = ["prompt", "last_assistant_message", "error", "tool_name"];
+        let text = members.iter().find_map(|name| event.payload.get(name).and_then(Json::as_str));
+        told.push(format!("{} {}", event.name, text.unwrap_or_default()));
+    };
+    for line in lines {
+        let _ = reader.line(line.as_bytes(), &mut sink);
+    }
+    reader.finish(is_over, &mut sink);
+    told
+}
+
+fn user(id: &str, content: &str) -> String {
+    format!(r#"{{"type":"user","sessionId":"s","uuid":"{id}","message":{{"content":{content}}}}}"#)
+}
+
+fn assistant(id: &str, content: &str, more: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","sessionId":"s","message":{{"id":"{id}","content":{content}{more}}}}}"#
+    )
+}
+
+#[test]
+fn a_message_of_several_lines_is_one_answer() {
+    let lines = [
+        user("u1", r#""hello""#),
+        assistant("m1", r#"[{"type":"thinking","thinking":"hm"}]"#, ""),
+        assistant("m1", r#"[{"type":"text","text":"one"}]"#, ""),
+        assistant("m1", r#"[{"type":"text","text":"two"}]"#, r#","stop_reason":"end_turn""#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(events(&lines, false), ["UserPromptSubmit hello", "Stop one\ntwo"]);
+}
+
+#[test]
+fn a_running_turn_has_no_answer_yet() {
+    let lines = [
+        user("u1", r#""hello""#),
+        assistant("m1", r#"[{"type":"text","text":"let me look"}]"#, ""),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(events(&lines, false), ["UserPromptSubmit hello"]);
+    assert_eq!(events(&lines, true), ["UserPromptSubmit hello", "Stop let me look"]);
+}
+
+#[test]
+fn an_interrupted_turn_has_no_answer() {
+    let lines = [
+        user("u1", r#""hello""#),
+        assistant("m1", r#"[{"type":"text","text":"let me look"}]"#, ""),
+        user("u2", r#"[{"type":"text","text":"[Request interrupted by user]"}]"#),
+        user("u3", r#""and now?""#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(events(&lines, true), ["UserPromptSubmit hello", "UserPromptSubmit and now?"]);
+}
+
+#[test]
+fn results_find_their_calls_in_any_order() {
+    let call = |id: &str, tool: &str| {
+        format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}"#)
+    };
+    let result = |id: &str, more: &str| {
+        user(
+            "r",
+            &format!(r#"[{{"type":"tool_result","tool_use_id":"{id}","content":"no"{more}}}]"#),
+        )
+    };
+    let lines = [
+        assistant("m1", &format!("[{},{}]", call("t1", "Read"), call("t2", "Bash")), ""),
+        assistant("m1", &format!("[{}]", call("t3", "Grep")), ""),
+        result("t2", r#","is_error":true"#),
+        result("t1", ""),
+        result("t9", ""),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    // The call t3 has no result, and the result t9 no call.
+    assert_eq!(events(&lines, true), ["PostToolUseFailure no", "PostToolUse Read"]);
+}
+
+#[test]
+fn a_slash_command_is_a_prompt_unless_claude_code_runs_it_itself() {
+    let command = r#""<command-name>/memo</command-name><command-args>alpha beta</command-args>""#;
+    let own = user("u1", command);
+    let answer =
+        assistant("m1", r#"[{"type":"text","text":"done"}]"#, r#","stop_reason":"end_turn""#);
+    assert_eq!(events(&[&own, &answer], false), ["UserPromptSubmit /memo alpha beta", "Stop done"]);
+    let output = user("u2", r#""<local-command-stdout>Cleared</local-command-stdout>""#);
+    assert!(events(&[&own, &output], true).is_empty());
+}
+
+#[test]
+fn lines_that_cannot_be_read_say_why() {
+    let mut reader = ClaudeCode::default();
+    let mut read = |line: &[u8]| reader.line(line, &mut |_| {});
+    assert_eq!(read(b"{"), Err(Unread::NotJson));
+    assert_eq!(read(b"\xff"), Err(Unread::NotJson));
+    assert_eq!(read(br#"{"type":"user","message":7}"#), Err(Unread::Malformed));
+    assert_eq!(read(br#"{"type":7}"#), Err(Unread::Malformed));
+    assert_eq!(read(br#"{"type":"from-next-year"}"#), Err(Unread::UnknownKind));
+    assert_eq!(read(br#"{"type":"progress","data":{"type":"hook_progress"}}"#), Ok(()));
+}
+
+#[test]
+fn a_title_that_the_user_chose_counts_more() {
+    let mut reader = ClaudeCode::default();
+    let lines = [
+        r#"{"type":"custom-title","customTitle":"Totals"}"#,
+        r#"{"type":"ai-title","aiTitle":"Fixing the totals"}"#,
+    ];
+    for line in lines {
+        reader.line(line.as_bytes(), &mut |_| {}).unwrap();
+    }
+    assert_eq!(reader.title(), Some("Totals"));
+}
