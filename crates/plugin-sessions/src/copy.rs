@@ -50,10 +50,16 @@ impl Op for CopyContext {
         },
         examples: &[Example {
             title: "Take over the ports of a session",
-            before: &[(
-                "set_relevant_context",
-                r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
-            )],
+            before: &[
+                (
+                    "set_relevant_context",
+                    r#"{"setName":"ports","items":["8080"],"session_id":"s-1"}"#,
+                ),
+                (
+                    "set_relevant_context",
+                    r#"{"setName":"notes","items":["cart"],"session_id":"s-2"}"#,
+                ),
+            ],
             params: r#"{"from":"s-1","session_id":"s-2"}"#,
         }],
         ..OpInfo::BASE
@@ -65,7 +71,7 @@ impl Op for CopyContext {
         let CopyContextParams { from, session_id } = params;
         session::check_id("from", from.strip_prefix("session://").unwrap_or(&from))?;
         let from = cx.store.read(|rx| sessions::find(rx, &from))?;
-        let name = target::name_to_read(cx, session_id)?;
+        let name = target::known(cx, session_id)?.session_id;
         if name == from.session_id {
             return Err(OpError::invalid("from", "the context of a session is already its own")
                 .hint("Name another session: `rekindle sessions` lists them."));
