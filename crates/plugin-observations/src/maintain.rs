@@ -50,7 +50,7 @@ impl Op for Maintain {
         summary: "Repair rows, optimise the index, reclaim disk space; with sweep delete expired records",
         doc: "It is seldom needed: expired records are deleted automatically, a batch at a time, while sessions are recorded. \
               With `sweep` all of them are deleted at once, for example after a setting of retention was changed; a daemon \
-              that was running then keeps the old setting until `rekindle stop`. \
+              that was running then keeps the old setting until it is stopped. \
               Pinned records stay. Events that arrive meanwhile are not lost.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],

@@ -12,7 +12,8 @@ use text::secrets::Redacted;
 use crate::aggregate::{Aggregate, Document, Records, json_ids};
 use crate::calls;
 use crate::cells::Cells as _;
-use crate::search::{self, Filter};
+use crate::search::Filter;
+use crate::search::similar::{nearest_first, nearest_to};
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
@@ -159,7 +160,7 @@ pub fn nearest(
          ON m.id = u.doc";
     let Some(vector) = beginning(text) else { return Ok(Vec::new()) };
     let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
-    let mut near = search::nearest_to(rx, &vector, &filter)?;
+    let mut near = nearest_to(rx, &vector, &filter)?;
     let unindexed: Vec<(i64, i64)> = rx.sql(|db| {
         let mut select = db.prepare_cached(UNINDEXED)?;
         select.query_map([], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
@@ -171,7 +172,7 @@ pub fn nearest(
             near.extend(own.map(|own| (id, meaning::cosine(&vector, &own).into())));
         }
     }
-    Ok(search::nearest_first(near))
+    Ok(nearest_first(near))
 }
 
 /// The embedding of the beginning of a text.

@@ -20,7 +20,7 @@ mod page;
 mod rank;
 mod retrieve;
 mod same;
-mod similar;
+pub(crate) mod similar;
 mod unindexed;
 mod whole_documents;
 mod words;
@@ -50,7 +50,6 @@ use rank::{Filtered, Meant};
 use retrieve::Matches;
 pub use same::{TextsRead, admitted, cosine, newer_talk, same_texts};
 pub use similar::{Similar, similar};
-pub(crate) use similar::{nearest_first, nearest_to};
 use unindexed::Unindexed;
 
 /// How many documents are wanted, and which.

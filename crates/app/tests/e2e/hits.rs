@@ -325,7 +325,7 @@ fn errors_name_tools_to_models_and_commands_to_people() {
             "`rekindle sessions --project '*'` lists the sessions; `rekindle show` names the session of a record",
         ),
         (&["timeline", "99"], "`rekindle search` gives the ids"),
-        (&["purge"], "for example project or --older-than; `rekindle purge --help`"),
+        (&["purge"], "for example `--session-id` or `--older-than`; `rekindle purge --help`"),
     ] {
         let run = home.run(line);
         let told = run.stderr.lines().find_map(|line| line.strip_prefix("hint: "));

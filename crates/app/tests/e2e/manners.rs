@@ -151,12 +151,12 @@ fn hook_from_nowhere(home: &Home, event: &str) {
 #[test]
 fn a_hook_works_in_a_removed_directory() {
     let mut home = home();
-    hook_from_nowhere(&home, "UserPromptSubmit");
+    hook_from_nowhere(&home, "PostToolUse");
     assert_eq!(home.spooled().len(), 1);
     home.unset("REKINDLE_NO_AUTOSTART");
     hook_from_nowhere(&home, "SessionStart");
     home.pid();
-    hook_from_nowhere(&home, "PostToolUse");
+    hook_from_nowhere(&home, "UserPromptSubmit");
     wait_until("all of them are taken in", || (sqlite::recorded(&home).len() == 3).then_some(()));
 }
 

@@ -134,7 +134,8 @@ fn nothing_of_an_excluded_project_is_spooled() {
     runs(&home, "s-2", &app, "echo zebrafish");
     home.run(&["config", "set", "observations.exclude_projects", ""]).ok();
     runs(&home, "s-3", &other, "echo heron");
-    assert_eq!(home.spooled().len(), 4);
+    // The prompt took in the event before it: the store was open for its reply.
+    assert_eq!(home.spooled().len(), 2);
     for hidden in ["zebrafish", app.to_str().unwrap()] {
         assert_eq!(holding(&home, hidden), Vec::<PathBuf>::new(), "{hidden}");
     }

@@ -143,7 +143,7 @@ fn a_file_a_command_or_a_read_uses_the_item_that_names_it() {
     home.set("CLAUDE_CODE_SESSION_ID", "s-4");
     home.run(&["get", &format!("memory://{memory}")]).ok();
     assert!(is_used(&home, "s-4", "memory://"), "read by its path");
-    let records = home.call("search", &here(&home, json!({ "query": "flaky login clock" })));
+    let records = home.call("search", &json!({ "query": "flaky login clock", "project": "*" }));
     let records = records["results"].as_array().unwrap();
     let of_type = |one: &&Value| one["obs_type"] == "experience";
     let record = records.iter().find(of_type).unwrap()["id"].to_string();

@@ -135,7 +135,7 @@ fn experiences_become_clusters_whose_ids_keep_their_meaning() {
     let first = members["members"][0]["id"].as_str().unwrap();
     assert!(first.starts_with("ghap_") && members["total"].as_u64().unwrap() > 2, "{members}");
     let shown = home.run(&["value", "clusters", "--project", "*"]).ok();
-    assert!(shown.starts_with("CLUSTER") && shown.contains("in no cluster"), "{shown}");
+    assert!(shown.starts_with("cluster ") && shown.contains("in no cluster"), "{shown}");
     let all_members = |cluster: &Value| {
         let id = cluster["cluster_id"].as_str().unwrap().to_owned();
         let params = json!({ "cluster_id": id, "limit": 100 });

@@ -241,7 +241,7 @@ fn entries_are_listed_and_read_by_path() {
     assert_eq!(home.say("get", json!({ "path": "shelf://top" })), "books on top");
     let error = home.call("get", json!({ "path": "attic://box" })).unwrap_err();
     assert_eq!(error.code, Code::Invalid);
-    assert_eq!(error.hint.as_deref(), Some("Paths look like shelf://{board}."));
+    assert_eq!(error.hint.as_deref(), Some("Paths begin with shelf://."));
     let listed = home.call("list_resources", json!({})).unwrap();
     assert_eq!(listed["resources"][0]["path"], "shelf://top");
     assert_eq!(
