@@ -27,7 +27,7 @@ mod words;
 
 use std::cell::Cell;
 
-use index::{Passages, bm25, nearest, recipe};
+use index::{Passages, Scored, bm25, nearest, recipe};
 use meaning::Vector;
 use model::observation::RecordType;
 use model::{OpError, limits};
@@ -47,7 +47,6 @@ pub use index::{Hit, Order};
 pub use newer_talk::{NewerTalk, TalkText, talk_before, talk_since};
 pub use page::Spread;
 use rank::{Filtered, Meant};
-use retrieve::Matches;
 pub use same::{TextsRead, admitted, cosine, newer_talk, same_texts};
 pub use similar::{Similar, similar};
 use unindexed::Unindexed;
@@ -422,6 +421,17 @@ impl<'s, 'r> Search<'s, 'r> {
         let adjacent = matches.adjacent;
         Ok(Hits { hits, query, weighed, completeness, evidence, adjacent })
     }
+}
+
+/// The retrieved documents with their scores.
+#[derive(Default)]
+struct Matches {
+    scored: Vec<Scored>,
+    /// Scores of whole sessions, if they count.
+    sessions: Vec<f64>,
+    evidence: Evidence,
+    /// The documents with a pair of adjacent words, in order of their ids, if all of them are known.
+    adjacent: Option<Vec<i64>>,
 }
 
 /// The result of retrieval.

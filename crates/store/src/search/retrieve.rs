@@ -15,7 +15,7 @@ use text::query::{self, Condition, Form, Query};
 use super::exact_matches::ExactMatches;
 use super::whole_documents::Look;
 use super::words::words;
-use super::{Conditions, Evidence, Search};
+use super::{Conditions, Evidence, Matches, Search};
 use crate::aggregate::json_ids;
 use crate::cells::Cells as _;
 use crate::deadline::{self, LOOKS_GRANTED};
@@ -23,17 +23,6 @@ use crate::index_health;
 
 /// The weight of adjacent words relative to single words.
 const PAIRS_WEIGHT: f64 = 0.5;
-
-/// The retrieved documents with their scores.
-#[derive(Default)]
-pub(super) struct Matches {
-    pub(super) scored: Vec<Scored>,
-    /// Scores of whole sessions, if they count.
-    pub(super) sessions: Vec<f64>,
-    pub(super) evidence: Evidence,
-    /// The documents with a pair of adjacent words, in order of their ids, if all of them are known.
-    pub(super) adjacent: Option<Vec<i64>>,
-}
 
 impl Matches {
     /// The documents that these conditions admit, as far as the catalogue knows.
