@@ -3,6 +3,7 @@
 
 mod bytes;
 mod file;
+pub mod foreign_db;
 mod gemini_cli;
 mod lines;
 mod sources;

@@ -98,7 +98,7 @@ fn line_problems(owner: &str, layers: &Layers, line: &SourceLine<'_>) -> Vec<Str
     if !PRINTING_CRATES.contains(&owner) && prints(line.text) {
         found.push(format!("`{owner}` prints; return the text to the surface that called"));
     }
-    if !["store", "xtask"].contains(&owner)
+    if !["store", "import", "xtask"].contains(&owner)
         && let Some(word) = sql_word(line.text)
     {
         let word = word.trim();

@@ -18,3 +18,5 @@ pub const TRANSCRIPTS_DEPTH_MAX: usize = 8;
 pub const IMPORT_NAME_CHARS: usize = 40;
 /// Lines with problems that are listed by file.
 pub const IMPORT_PROBLEMS_SHOWN: usize = 10;
+/// Bytes of another program's database that may be copied, to be recovered without touching the original.
+pub const FOREIGN_DB_COPY_MAX: u64 = 4 * 1024 * 1024 * 1024;
