@@ -18,8 +18,18 @@ pub(crate) fn own_words(text: &str) -> Option<String> {
     let own = without_host_blocks(&public);
     let own = our_text::removed(&own);
     let own = images::replaced(&own);
-    let own = own.trim();
+    let own = without_instruction(&public, own.trim());
     (!own.is_empty()).then(|| own.to_owned())
+}
+
+/// The words without the sentence that a host puts after a notification about a task.
+fn without_instruction<'w>(text: &str, words: &'w str) -> &'w str {
+    const NOTIFICATION: &str = "<task-notification";
+    const INSTRUCTION: &str = "Read the output file to retrieve the result:";
+    if !text.trim_start().starts_with(NOTIFICATION) || !words.starts_with(INSTRUCTION) {
+        return words;
+    }
+    words.split_once('\n').map_or("", |(_, rest)| rest.trim())
 }
 
 /// The text without the quotation marks that a host puts around the whole of it.
@@ -254,6 +264,14 @@ mod tests {
             ("<system-reminder>x</system-reminder>", None),
             ("<system-reminder>x", None),
             ("<task-notification>\n<task-id>a</task-id>\n</task-notification>\n", None),
+            (
+                "<task-notification>\n<task-id>a</task-id>\n</task-notification>\nRead the output file to retrieve the result: /tmp/a",
+                None,
+            ),
+            (
+                "Read the output file to retrieve the result: it is mine",
+                Some("Read the output file to retrieve the result: it is mine"),
+            ),
             ("<command-name>/x</command-name>\n  <command-args></command-args>", None),
             ("<local-command-stdout>x</local-command-stdout>", None),
             ("<ide_opened_file>a</ide_opened_file>\nfix it", Some("fix it")),

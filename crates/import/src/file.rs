@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::PathBuf;
 
 use model::OpError;
 use model::hook::{Happening, HookEvent, TranscriptFacts};
@@ -13,8 +14,9 @@ use text::secrets::{Profile, Redacted, redact};
 use transcripts::{ReadEvent, TranscriptReader, Unread};
 
 use crate::bytes;
+use crate::foreign_db::{DbProblem, ForeignDb};
 use crate::lines::{self, NextLine};
-use crate::sources::{Source, Transcript};
+use crate::sources::{RowSource, Source, Transcript};
 
 /// Why a line was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +56,61 @@ pub struct FileReport {
     pub title: Option<String>,
 }
 
-/// Reads a transcript from its cursor on, or all of it if it was replaced, and hands over the events that have a record.
-pub fn read(
+/// Reads transcripts. The database that was opened last stays open, because it has many sessions.
+#[derive(Default)]
+pub struct TranscriptFiles {
+    database: Option<(PathBuf, ForeignDb)>,
+}
+
+impl TranscriptFiles {
+    /// Reads a transcript from its cursor on, or all of it if it was replaced, and hands over the events that have a
+    /// record.
+    pub fn read(
+        &mut self,
+        source: &Source,
+        file: &Transcript,
+        from: Option<&FileCursor>,
+        now: i64,
+        sink: &mut dyn FnMut(HookEvent),
+    ) -> io::Result<FileReport> {
+        if let Some(rows) = source.database.as_ref().filter(|_| file.is_in_database) {
+            let mut work = FileWork::new(source, file, 0);
+            work.reader.place(source.origin_of(file).as_ref());
+            self.rows(rows, file, &mut work, sink)
+                .map_err(|error| io::Error::other(error.to_string()))?;
+            return Ok(work.report(file, now, None, sink));
+        }
+        if let Some(rows) = source.file_rows {
+            let mut work = FileWork::new(source, file, 0);
+            rows(&file.path, &mut |row| work.row(row, sink))?;
+            return Ok(work.report(file, now, None, sink));
+        }
+        read_lines(source, file, from, now, sink)
+    }
+
+    fn rows(
+        &mut self,
+        rows: &RowSource,
+        file: &Transcript,
+        work: &mut FileWork<'_>,
+        sink: &mut dyn FnMut(HookEvent),
+    ) -> Result<(), DbProblem> {
+        let db = match &mut self.database {
+            Some((path, db)) if *path == file.path => db,
+            other => {
+                let opened = ForeignDb::open(&file.path)?;
+                &mut other.insert((file.path.clone(), opened)).1
+            }
+        };
+        match &file.session {
+            Some(session) => (rows.rows)(db, session, &mut |row| work.row(row, sink)),
+            // Its sessions could not be listed.
+            None => (rows.sessions)(db).map(drop),
+        }
+    }
+}
+
+fn read_lines(
     source: &Source,
     file: &Transcript,
     from: Option<&FileCursor>,
@@ -69,7 +124,7 @@ pub fn read(
     let known = known.filter(|cursor| cursor.position <= file.bytes || bytes::is_compressed(file));
     let start = known.map_or(0, |cursor| cursor.position);
     let mut work = FileWork::new(source, file, start);
-    work.reader.place(source.origin_of(&file.path).as_ref());
+    work.reader.place(source.origin_of(file).as_ref());
     if start > 0 {
         work.reader.prime(&first_line(file)?);
     }
@@ -78,28 +133,7 @@ pub fn read(
         false => work
             .lines(&mut BufReader::with_capacity(BUFFER_BYTES, bytes::open(file, start)?), sink)?,
     }
-    // The time of a copied file says nothing about its session.
-    let is_over = now.saturating_sub(work.last_at) > limits::TRANSCRIPT_OVER_MS;
-    work.finish(is_over, sink);
-    let position = match (bytes::is_document(file), is_over) {
-        (true, _) => 0,
-        (false, true) => work.offset,
-        (false, false) => work.position,
-    };
-    Ok(FileReport {
-        cursor: FileCursor {
-            file: work.file.to_string(),
-            size: file.bytes,
-            modified: file.modified,
-            position,
-            head: head.to_string(),
-        },
-        problems: work.problems,
-        unknown: work.unknown,
-        sessions: work.sessions,
-        is_over,
-        title: work.reader.title().map(str::to_owned),
-    })
+    Ok(work.report(file, now, Some(head), sink))
 }
 
 /// Bytes that are read at once.
@@ -112,9 +146,13 @@ fn first_line(file: &Transcript) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The hash by which the store knows a file.
+/// The hash by which the store knows a transcript.
 pub fn path_hash(file: &Transcript) -> Origin {
-    Origin::of(&["file", &file.path.to_string_lossy()])
+    let path = file.path.to_string_lossy();
+    match &file.session {
+        None => Origin::of(&["file", &path]),
+        Some(session) => Origin::of(&["file", &path, session]),
+    }
 }
 
 /// A file that is being read.
@@ -209,6 +247,48 @@ impl<'s> FileWork<'s> {
             self.remote = self.reader.remote().map(|remote| redact(remote, Profile::Strict));
         }
         self.hand_over(found, sink);
+    }
+
+    /// Reads a row of a session that is not in one file.
+    fn row(&mut self, row: Result<&[u8], Problem>, sink: &mut dyn FnMut(HookEvent)) {
+        self.number += 1;
+        match row {
+            Ok(row) => self.line(row, sink),
+            Err(problem) => self.problem(problem, self.number),
+        }
+        self.offset += 1;
+    }
+
+    /// Ends the file. `head` is the hash of its beginning, if it is read from a position on when it grows.
+    fn report(
+        mut self,
+        file: &Transcript,
+        now: i64,
+        head: Option<Origin>,
+        sink: &mut dyn FnMut(HookEvent),
+    ) -> FileReport {
+        // The time of a copied file says nothing about its session.
+        let is_over = now.saturating_sub(self.last_at) > limits::TRANSCRIPT_OVER_MS;
+        self.finish(is_over, sink);
+        let position = match (head.is_none() || bytes::is_document(file), is_over) {
+            (true, _) => 0,
+            (false, true) => self.offset,
+            (false, false) => self.position,
+        };
+        FileReport {
+            cursor: FileCursor {
+                file: self.file.to_string(),
+                size: file.size(),
+                modified: file.modified,
+                position,
+                head: head.unwrap_or(self.file).to_string(),
+            },
+            problems: self.problems,
+            unknown: self.unknown,
+            sessions: self.sessions,
+            is_over,
+            title: self.reader.title().map(str::to_owned),
+        }
     }
 
     fn finish(&mut self, is_over: bool, sink: &mut dyn FnMut(HookEvent)) {

@@ -6,7 +6,8 @@ mod file;
 pub mod foreign_db;
 mod gemini_cli;
 mod lines;
+mod opencode;
 mod sources;
 
-pub use file::{FileReport, Problem, path_hash, read};
-pub use sources::{Environment, SOURCES, Source, Transcript, named, recognise};
+pub use file::{FileReport, Problem, TranscriptFiles, path_hash};
+pub use sources::{Environment, SOURCES, Source, Transcript, named, recognise, recognise_below};

@@ -1,14 +1,18 @@
 //! Where agents keep their transcripts. One row per agent.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use model::import::FileCursor;
 use model::limits;
-use transcripts::{ClaudeCode, Codex, GeminiCli, SessionPlace, TranscriptReader};
+use transcripts::{ClaudeCode, Codex, GeminiCli, OpenCode, SessionPlace, TranscriptReader};
 
-use crate::{bytes, gemini_cli};
+use crate::file::Problem;
+use crate::foreign_db::{DbProblem, ForeignDb};
+use crate::{bytes, gemini_cli, opencode};
 
 /// Returns an environment variable.
 pub type Environment<'e> = dyn Fn(&str) -> Option<String> + 'e;
@@ -23,8 +27,8 @@ pub struct Source {
     folders: fn(&Environment<'_>) -> Vec<PathBuf>,
     /// Whether a file of such a folder is a transcript, by its name.
     is_transcript: fn(&Path) -> bool,
-    /// Whether the first bytes of a file are of a transcript.
-    begins_like: fn(&str) -> bool,
+    /// Whether the first bytes of a file that the user names are those of a transcript.
+    begins_like: fn(&Path, &str) -> bool,
     /// Whether the names of its files begin with their time. A fork repeats the lines of an earlier file with new times,
     /// so that the earlier file has to be read first.
     is_ordered_by_name: bool,
@@ -32,11 +36,41 @@ pub struct Source {
     pub deleted_after_days: Option<u32>,
     /// Facts about the session of a file that only its place tells.
     place: fn(&Path) -> Option<SessionPlace>,
+    /// How the sessions in a database are read, if the agent has one.
+    pub(crate) database: Option<RowSource>,
+    /// Hands over the rows of a session that is kept in several files, of which the transcript is the first.
+    pub(crate) file_rows: Option<FileRows>,
     pub(crate) reader: fn() -> Box<dyn TranscriptReader>,
 }
 
+/// Hands over the rows of a session that is kept in several files.
+pub(crate) type FileRows = fn(&Path, &mut RowSink<'_>) -> io::Result<()>;
+
+/// Receives the rows of a session as JSON, or the reason why one was skipped.
+pub(crate) type RowSink<'s> = dyn FnMut(Result<&[u8], Problem>) + 's;
+
+/// Sessions in a database.
+pub(crate) struct RowSource {
+    pub(crate) databases: fn(&Environment<'_>) -> Vec<PathBuf>,
+    /// The tables by which such a database is recognised.
+    pub(crate) tables: &'static [&'static str],
+    pub(crate) sessions: fn(&mut ForeignDb) -> Result<Vec<DbSession>, DbProblem>,
+    /// Hands over the rows of a session.
+    pub(crate) rows: fn(&mut ForeignDb, &str, &mut RowSink<'_>) -> Result<(), DbProblem>,
+}
+
+/// A session in a database.
+pub(crate) struct DbSession {
+    /// The agent's own id of it.
+    pub(crate) id: String,
+    /// When it was last changed, in milliseconds since 1970.
+    pub(crate) modified: i64,
+    /// The session that a subagent works for.
+    pub(crate) parent: Option<String>,
+}
+
 /// All sources, in the order in which they are imported.
-pub const SOURCES: &[Source] = &[CLAUDE_CODE, CODEX, GEMINI_CLI];
+pub const SOURCES: &[Source] = &[CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE];
 
 const CLAUDE_CODE: Source = Source {
     name: "claude-code",
@@ -47,13 +81,16 @@ const CLAUDE_CODE: Source = Source {
         root.map(|root| root.join("projects")).into_iter().collect()
     },
     is_transcript: |path| path.extension().is_some_and(|extension| extension == "jsonl"),
-    begins_like: |head| {
+    begins_like: |_, head| {
         let is_line = head.contains(r#""sessionId":"#) && head.contains(r#""type":"#);
-        is_line && !head.contains(r#""projectHash":"#) || head.contains(r#""leafUuid":"#)
+        let is_line = is_line && head.starts_with('{') && !head.contains(r#""projectHash":"#);
+        is_line || head.contains(r#""leafUuid":"#)
     },
     is_ordered_by_name: false,
     deleted_after_days: Some(30),
     place: |_| None,
+    database: None,
+    file_rows: None,
     reader: || Box::new(ClaudeCode::default()),
 };
 
@@ -70,7 +107,7 @@ const CODEX: Source = Source {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
     },
-    begins_like: |head| {
+    begins_like: |_, head| {
         let first = head.lines().next().unwrap_or_default();
         let is_bare = first.contains(r#""instructions":"#) && !first.contains(r#""type":"#);
         first.contains(r#""type":"session_meta""#) || is_bare
@@ -78,6 +115,8 @@ const CODEX: Source = Source {
     is_ordered_by_name: true,
     deleted_after_days: None,
     place: |_| None,
+    database: None,
+    file_rows: None,
     reader: || Box::new(Codex::default()),
 };
 
@@ -89,11 +128,30 @@ const GEMINI_CLI: Source = Source {
         root.map(|root| PathBuf::from(root).join(".gemini/tmp")).into_iter().collect()
     },
     is_transcript: gemini_cli::is_transcript,
-    begins_like: |head| head.contains(r#""sessionId":"#) && head.contains(r#""startTime":"#),
+    begins_like: |_, head| head.contains(r#""sessionId":"#) && head.contains(r#""startTime":"#),
     is_ordered_by_name: true,
     deleted_after_days: Some(30),
     place: gemini_cli::place,
+    database: None,
+    file_rows: None,
     reader: || Box::new(GeminiCli::default()),
+};
+
+const OPENCODE: Source = Source {
+    name: "opencode",
+    title: "OpenCode",
+    folders: opencode::folders,
+    is_transcript: opencode::is_session_file,
+    begins_like: |path, head| {
+        let is_session = head.contains(r#""id":"#) && head.contains(r#""time":"#);
+        is_session && opencode::is_session_file(path)
+    },
+    is_ordered_by_name: false,
+    deleted_after_days: None,
+    place: |_| None,
+    database: Some(opencode::ROWS),
+    file_rows: Some(opencode::file_rows),
+    reader: || Box::new(OpenCode::default()),
 };
 
 /// The source of this name.
@@ -101,64 +159,116 @@ pub fn named(name: &str) -> Option<&'static Source> {
     SOURCES.iter().find(|source| source.name == name)
 }
 
-/// A file with a transcript.
+/// A transcript: a file, or a session in a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     pub path: PathBuf,
+    /// The session, if the file is a database with several.
+    pub session: Option<String>,
+    /// The size of the file. Of a database it is an equal share for each session.
     pub bytes: u64,
     /// When it was last changed, in milliseconds since 1970.
     pub modified: i64,
-    /// Whether it belongs to a subagent: its session has a file of its own.
+    /// Whether it belongs to a subagent: its session has a transcript of its own.
     pub is_of_subagent: bool,
+    /// Whether the file is a database.
+    pub(crate) is_in_database: bool,
+    /// The session that a subagent in a database works for.
+    pub(crate) parent: Option<String>,
+}
+
+impl Transcript {
+    /// Whether nothing changed since the transcript was imported.
+    pub fn is_unchanged(&self, cursor: &FileCursor) -> bool {
+        cursor.modified == self.modified && cursor.size == self.size()
+    }
+
+    /// The size by which a change is recognised. A session in a database has none of its own.
+    pub(crate) fn size(&self) -> u64 {
+        if self.session.is_some() { 0 } else { self.bytes }
+    }
 }
 
 impl Source {
-    /// The agent's transcripts on this machine, the oldest first. Only names and sizes are read.
+    /// The agent's transcripts on this machine, the oldest first. Of files only names and sizes are read.
     pub fn transcripts(&self, var: &Environment<'_>) -> Vec<Transcript> {
         let mut found = Vec::new();
+        let databases = self.database.as_ref().map(|rows| (rows.databases)(var));
+        for path in databases.unwrap_or_default() {
+            if let Ok(meta) = fs::metadata(&path) {
+                found.extend(self.sessions_of(&path, &meta));
+            }
+        }
         for folder in (self.folders)(var) {
-            self.collect(&folder, limits::TRANSCRIPTS_DEPTH_MAX, &mut found);
+            let wanted = |path: &Path| (self.is_transcript)(path);
+            collect(&folder, limits::TRANSCRIPTS_DEPTH_MAX, &wanted, &mut found);
         }
         self.in_order(found)
     }
 
-    /// The transcripts below a folder that the user names, the oldest first.
-    pub fn transcripts_below(&self, folder: &Path) -> Vec<Transcript> {
-        let mut found = Vec::new();
-        self.collect(folder, limits::TRANSCRIPTS_DEPTH_MAX, &mut found);
-        self.in_order(found)
+    /// The sessions of a database. One that cannot be read is a transcript too, so that an import names the problem.
+    fn sessions_of(&self, path: &Path, meta: &fs::Metadata) -> Vec<Transcript> {
+        let Some(whole) = of_file(path.to_owned(), meta) else { return Vec::new() };
+        let whole = Transcript { is_in_database: true, ..whole };
+        let list = |rows: &RowSource| (rows.sessions)(&mut ForeignDb::open(path)?);
+        let Some(Ok(sessions)) = self.database.as_ref().map(list) else { return vec![whole] };
+        let bytes = whole.bytes / sessions.len().max(1) as u64;
+        let session = |one: DbSession| Transcript {
+            session: Some(one.id),
+            bytes,
+            modified: one.modified,
+            is_of_subagent: one.parent.is_some(),
+            parent: one.parent,
+            ..whole.clone()
+        };
+        sessions.into_iter().map(session).collect()
     }
 
-    /// Facts about the session of a file that only its place tells.
-    pub(crate) fn origin_of(&self, path: &Path) -> Option<SessionPlace> {
-        (self.place)(path)
+    /// Facts about the session of a transcript that only its place tells.
+    pub(crate) fn origin_of(&self, file: &Transcript) -> Option<SessionPlace> {
+        match &file.session {
+            Some(_) => Some(SessionPlace { cwd: None, parent: file.parent.clone() }),
+            None => (self.place)(&file.path),
+        }
     }
 
-    /// A subagent's records belong to the prompts of its session, so they come after these.
+    /// A subagent's records belong to the prompts of its session, so they come after these. A session in a database is
+    /// not read again from the files that an older version left behind.
     fn in_order(&self, mut found: Vec<Transcript>) -> Vec<Transcript> {
+        let known: BTreeSet<String> = found.iter().filter_map(|one| one.session.clone()).collect();
+        found.retain(|one| {
+            let stem = one.path.file_stem().unwrap_or_default().to_string_lossy();
+            one.session.is_some() || !known.contains(&*stem)
+        });
         found.sort_by(|a, b| {
             let time = |one: &Transcript| if self.is_ordered_by_name { 0 } else { one.modified };
             let key = |one: &Transcript| (one.is_of_subagent, time(one));
-            key(a).cmp(&key(b)).then_with(|| a.path.file_name().cmp(&b.path.file_name()))
+            let names = |one: &Transcript| {
+                (one.path.file_name().map(ToOwned::to_owned), one.session.clone())
+            };
+            key(a).cmp(&key(b)).then_with(|| names(a).cmp(&names(b)))
         });
         found
     }
+}
 
-    /// Symbolic links are not followed, so that a loop ends.
-    fn collect(&self, folder: &Path, depth: usize, found: &mut Vec<Transcript>) {
-        let Ok(entries) = fs::read_dir(folder) else { return };
-        for entry in entries.flatten() {
-            if found.len() >= limits::TRANSCRIPTS_MAX {
-                return;
-            }
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && depth > 0 => self.collect(&path, depth - 1, found),
-                Ok(kind) if kind.is_file() && (self.is_transcript)(&path) => {
-                    found.extend(transcript(&entry));
-                }
-                _ => {}
-            }
+/// Finds the wanted files below a folder. Symbolic links are not followed, so that a loop ends.
+fn collect(
+    folder: &Path,
+    depth: usize,
+    wanted: &dyn Fn(&Path) -> bool,
+    found: &mut Vec<Transcript>,
+) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if found.len() >= limits::TRANSCRIPTS_MAX {
+            return;
+        }
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, depth - 1, wanted, found),
+            Ok(kind) if kind.is_file() && wanted(&path) => found.extend(transcript(&entry)),
+            _ => {}
         }
     }
 }
@@ -173,14 +283,18 @@ pub(crate) fn of_file(path: PathBuf, meta: &fs::Metadata) -> Option<Transcript> 
         || gemini_cli::is_of_subagent(&path);
     Some(Transcript {
         path,
+        session: None,
         bytes: meta.len(),
         modified: i64::try_from(modified.as_millis()).unwrap_or(i64::MAX),
         is_of_subagent,
+        is_in_database: false,
+        parent: None,
     })
 }
 
-/// The source of a file that the user names, by its content, and the file.
-pub fn recognise(path: &Path) -> Option<(&'static Source, Transcript)> {
+/// The transcripts in a file that the user names, by its content, and their source.
+pub fn recognise(path: &Path) -> Option<(&'static Source, Vec<Transcript>)> {
+    const DATABASE: &str = "SQLite format 3\0";
     let mut head = Vec::new();
     let meta = regular::open(path).ok()?.metadata().ok()?;
     bytes::open_path(path)
@@ -189,6 +303,45 @@ pub fn recognise(path: &Path) -> Option<(&'static Source, Transcript)> {
         .read_to_end(&mut head)
         .ok()?;
     let head = String::from_utf8_lossy(&head);
-    let source = SOURCES.iter().find(|source| (source.begins_like)(&head))?;
-    Some((source, of_file(path.to_owned(), &meta)?))
+    if head.starts_with(DATABASE) {
+        let source = SOURCES.iter().find(|source| source.has_database(path))?;
+        return Some((source, source.sessions_of(path, &meta)));
+    }
+    let source = SOURCES.iter().find(|source| (source.begins_like)(path, &head))?;
+    Some((source, of_file(path.to_owned(), &meta).into_iter().collect()))
+}
+
+impl Source {
+    /// Whether a database is one of this agent, by its tables.
+    fn has_database(&self, path: &Path) -> bool {
+        let has_tables = |rows: &RowSource| {
+            let mut db = ForeignDb::open(path).ok()?;
+            let has = |table: &&str| db.columns(table).is_ok_and(|names| !names.is_empty());
+            Some(rows.tables.iter().all(has))
+        };
+        self.database.as_ref().and_then(has_tables).unwrap_or_default()
+    }
+}
+
+/// The transcripts below a folder that the user names, by their content, by source and the oldest first.
+pub fn recognise_below(folder: &Path) -> Vec<(&'static Source, Vec<Transcript>)> {
+    let mut files = Vec::new();
+    collect(folder, limits::TRANSCRIPTS_DEPTH_MAX, &may_be_transcript, &mut files);
+    let mut found: Vec<(&Source, Vec<Transcript>)> =
+        SOURCES.iter().map(|source| (source, Vec::new())).collect();
+    for file in files {
+        let Some((source, transcripts)) = recognise(&file.path) else { continue };
+        if let Some((_, own)) = found.iter_mut().find(|(other, _)| other.name == source.name) {
+            own.extend(transcripts);
+        }
+    }
+    let found = found.into_iter().map(|(source, own)| (source, source.in_order(own)));
+    found.filter(|(_, own)| !own.is_empty()).collect()
+}
+
+/// Whether a file below a folder that the user names is opened. Names differ after a copy, but not their endings.
+fn may_be_transcript(path: &Path) -> bool {
+    const ENDINGS: [&str; 6] = ["json", "jsonl", "zst", "db", "vscdb", "md"];
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    ENDINGS.contains(&&*ending)
 }

@@ -31,7 +31,8 @@ impl Origin {
         let HookEvent { agent, tool_use_id, prompt_id, .. } = event;
         match &event.what {
             Happening::ToolUsed(_) => {
-                tool_use_id.as_deref().map(|id| Origin::of(&["tool", agent, id]))
+                let id = tool_use_id.as_deref().and_then(|id| own_call_id(event, id));
+                id.map(|id| Origin::of(&["tool", agent, id]))
             }
             Happening::Prompted(_) => {
                 prompt_id.as_deref().map(|id| Origin::of(&["prompt", agent, id]))
@@ -70,6 +71,29 @@ impl Origin {
         }
         Some(Origin(origin))
     }
+}
+
+/// The agent's own id of a call. Our plugin for OpenCode adds its session and the number of its use, because some models
+/// number their calls anew with every answer; such an id identifies nothing, so that text and time have to.
+fn own_call_id<'e>(event: &HookEvent, id: &'e str) -> Option<&'e str> {
+    if event.agent != "opencode" || event.transcript.is_some() {
+        return Some(id);
+    }
+    let id = id.rsplit_once('~').map_or(id, |(id, _)| id);
+    let session = event.agent_id.as_deref().and_then(|session| id.strip_prefix(session));
+    let id = session.and_then(|id| id.strip_prefix('/')).unwrap_or(id);
+    is_unique_call(id).then_some(id)
+}
+
+/// Whether a call's id is unique by its look: it has a long word of letters and digits, such as `call_0a1B…`.
+pub fn is_unique_call(id: &str) -> bool {
+    /// Letters and digits of such a word.
+    const LONG: usize = 16;
+    let is_random = |word: &str| {
+        let has = |kind: fn(&u8) -> bool| word.as_bytes().iter().any(kind);
+        word.len() >= LONG && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    };
+    id.split(|sign: char| !sign.is_ascii_alphanumeric()).any(is_random)
 }
 
 impl fmt::Display for Origin {

@@ -6,12 +6,14 @@
 mod claude_code;
 mod codex;
 mod gemini_cli;
+mod opencode;
 
 use model::json::Json;
 
 pub use claude_code::ClaudeCode;
 pub use codex::Codex;
 pub use gemini_cli::GeminiCli;
+pub use opencode::OpenCode;
 
 /// An event as the agent's hook would have sent it.
 #[derive(Debug)]

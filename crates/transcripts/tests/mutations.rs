@@ -1,6 +1,6 @@
 //! Damaged transcripts: a reader reports or skips any line, and never panics.
 
-use transcripts::{ClaudeCode, Codex, GeminiCli, ReadEvent, TranscriptReader};
+use transcripts::{ClaudeCode, Codex, GeminiCli, OpenCode, ReadEvent, TranscriptReader};
 
 /// Invented lines with every kind that the readers know.
 const CLAUDE_CODE: &str = include_str!("lines/claude_code.jsonl");
@@ -8,6 +8,8 @@ const CLAUDE_CODE: &str = include_str!("lines/claude_code.jsonl");
 const CODEX: &str = include_str!("lines/codex.jsonl");
 
 const GEMINI_CLI: &str = include_str!("lines/gemini_cli.jsonl");
+
+const OPENCODE: &str = include_str!("lines/opencode.jsonl");
 
 const MUTATIONS: u64 = 20_000;
 
@@ -103,4 +105,9 @@ fn no_damaged_line_of_codex_makes_the_reader_panic() {
 #[test]
 fn no_damaged_line_of_gemini_cli_makes_the_reader_panic() {
     survives(GEMINI_CLI, || Box::new(GeminiCli::default()));
+}
+
+#[test]
+fn no_damaged_row_of_opencode_makes_the_reader_panic() {
+    survives(OPENCODE, || Box::new(OpenCode::default()));
 }

@@ -45,6 +45,7 @@ mod idle;
 mod ids;
 mod import;
 mod import_agents;
+mod import_opencode;
 mod impostors;
 mod install;
 mod install_faults;

@@ -5,7 +5,7 @@ mod offer;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use ::import::{FileReport, SOURCES, Source, Transcript};
+use ::import::{FileReport, SOURCES, Source, Transcript, TranscriptFiles};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use contract::TimeBound;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -54,7 +54,7 @@ pub(super) fn command() -> Command {
         .long_about(LONG)
         .after_help(EXAMPLES)
         .arg(Arg::new("source").value_name("SOURCE").action(ArgAction::Append).num_args(0..).help(
-            "An agent (claude-code, codex, gemini-cli), a file or a folder; all agents if omitted",
+            "An agent (claude-code, codex, gemini-cli, opencode), a file or a folder; all agents if omitted",
         ))
         .arg(
             Arg::new("since")
@@ -233,22 +233,17 @@ fn transcripts(named: &[String]) -> Result<Vec<(&'static Source, Transcript)>, O
         let path = std::path::absolute(&path).map_err(|_| unread("not a path"))?;
         match std::fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => {
-                let below =
-                    SOURCES.iter().flat_map(|source| of(source, source.transcripts_below(&path)));
-                let recognised = below.filter(|(source, file)| {
-                    ::import::recognise(&file.path)
-                        .is_some_and(|(other, _)| other.name == source.name)
-                });
-                let before = found.len();
-                found.extend(recognised);
-                if found.len() == before {
+                let below = ::import::recognise_below(&path);
+                if below.is_empty() {
                     return Err(unread("no transcript is in this folder"));
                 }
+                found.extend(below.into_iter().flat_map(|(source, files)| of(source, files)));
             }
-            Ok(_) => found.push(
-                ::import::recognise(&path)
-                    .ok_or_else(|| unread("not a transcript of a known agent"))?,
-            ),
+            Ok(_) => {
+                let (source, files) = ::import::recognise(&path)
+                    .ok_or_else(|| unread("not a transcript of a known agent"))?;
+                found.extend(of(source, files));
+            }
             Err(error) => return Err(unread(&error.to_string())),
         }
     }
@@ -336,6 +331,7 @@ fn counted(count: u64, noun: &str) -> String {
 struct Importer<'w> {
     road: CommandRoad<'w>,
     plan: &'w ImportPlan,
+    files: TranscriptFiles,
     totals: ImportTotals,
     bar: ProgressBar,
     now: i64,
@@ -364,6 +360,7 @@ impl<'w> Importer<'w> {
         Importer {
             road,
             plan,
+            files: TranscriptFiles::default(),
             totals: ImportTotals::default(),
             bar,
             now: client::clock::now_ms(),
@@ -409,9 +406,7 @@ impl<'w> Importer<'w> {
         file: &Transcript,
         known: Option<&FileCursor>,
     ) -> Result<(), OpError> {
-        let is_unchanged = known
-            .is_some_and(|cursor| cursor.size == file.bytes && cursor.modified == file.modified);
-        if is_unchanged && !self.plan.forgotten {
+        if known.is_some_and(|cursor| file.is_unchanged(cursor)) && !self.plan.forgotten {
             self.totals.unchanged += 1;
             return Ok(());
         }
@@ -420,7 +415,8 @@ impl<'w> Importer<'w> {
         let mut failed = None;
         self.has_excluded = false;
         let (plan, now) = (self.plan, self.now);
-        let read = ::import::read(source, file, from, now, &mut |event| {
+        let mut files = std::mem::take(&mut self.files);
+        let read = files.read(source, file, from, now, &mut |event| {
             if failed.is_some() || !plan.wants(&event) || self.is_counted(&event) {
                 return;
             }
@@ -431,6 +427,7 @@ impl<'w> Importer<'w> {
                 failed = self.send(source, &mut pending, None).err();
             }
         });
+        self.files = files;
         if let Some(error) = failed {
             return Err(error);
         }
