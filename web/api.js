@@ -32,7 +32,27 @@ const CODES = {
 const GONE = "The daemon does not respond.";
 const SIGNED_OUT = "This browser is not signed in.";
 
+/** A reply that is not there after this time counts as lost. A deletion of many records may take minutes. */
+const DEADLINE_MS = 30_000;
+const DELETION_MS = 600_000;
+
 let lastId = 0;
+
+/** A signal that ends a call when the view is closed, or after the deadline. */
+function deadline(params, signal) {
+  const ended = new AbortController();
+  const ms = params.confirm ? DELETION_MS : DEADLINE_MS;
+  const late = () => ended.abort(new ApiError("late", `The daemon did not reply within ${ms / 1000} seconds.`, "Try again."));
+  const timer = setTimeout(late, ms);
+  const close = () => ended.abort(signal.reason);
+  if (signal?.aborted) close();
+  signal?.addEventListener("abort", close, { once: true });
+  const done = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", close);
+  };
+  return { ended: ended.signal, done };
+}
 
 /**
  * Calls an operation and returns its result.
@@ -43,20 +63,23 @@ let lastId = 0;
 export async function call(method, params = {}, { signal } = {}) {
   lastId += 1;
   const body = JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params });
+  const { ended, done } = deadline(params, signal);
   let answer;
   try {
-    const response = await post("/rpc", body, { signal });
+    const response = await post("/rpc", body, { signal: ended });
     const date = Date.parse(response.headers.get("Date"));
     if (date) setClock(date);
     if (response.status === 401) throw new SignedOut();
     answer = await response.json();
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error.name === "AbortError" || error instanceof ApiError) throw error;
     if (error instanceof SignedOut) {
       document.dispatchEvent(new CustomEvent("rekindle:signed-out"));
       throw new ApiError("unauthenticated", SIGNED_OUT, "For a new link run: rekindle web");
     }
     throw new ApiError("gone", GONE, "Start it with: rekindle up");
+  } finally {
+    done();
   }
   signal?.throwIfAborted();
   if (answer.error) {

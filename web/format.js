@@ -10,7 +10,11 @@ let clockOffset = 0;
 export function setClock(serverMs) {
   const offset = serverMs - Date.now();
   // A reply is on its way for a moment: a small difference says nothing about the clocks.
-  clockOffset = Math.abs(offset) < 5000 ? 0 : offset;
+  const next = Math.abs(offset) < 5000 ? 0 : offset;
+  const isOther = Math.abs(next - clockOffset) > MINUTE * 1000;
+  clockOffset = next;
+  // A filter such as "today" was computed with the wrong time.
+  if (isOther) document.dispatchEvent(new CustomEvent("rekindle:clock"));
 }
 
 /** The present time of the daemon, in milliseconds since 1970. */

@@ -8,25 +8,31 @@ import { dayKey, now, plural } from "/format.js";
 import { connection, onNotification, onState, signedOut, start as startLive } from "/live.js";
 import { pickUpKey } from "/session.js";
 
-/** The views in the navigation: a later view is a module and a line. */
+/** The views in the navigation: a later view is a module and a line. `filters` names the shared filters that it uses. */
 export const VIEWS = [
   { id: "timeline", title: "Timeline", key: "t", load: () => import("/views/timeline.js") },
   { id: "sessions", title: "Sessions", key: "s", load: () => import("/views/sessions.js") },
   { id: "search", title: "Search", key: "f", load: () => import("/views/search.js") },
-  { id: "hints", title: "Hints", key: "h", load: () => import("/views/hints.js") },
-  { id: "learning", title: "Learning", key: "l", load: () => import("/views/learning.js") },
+  { id: "hints", title: "Hints", key: "h", load: () => import("/views/hints.js"), filters: [] },
+  {
+    id: "learning",
+    title: "Learning",
+    key: "l",
+    load: () => import("/views/learning.js"),
+    filters: ["project"],
+  },
   { id: "receipts", title: "Receipts", key: "r", load: () => import("/views/receipts.js") },
   { id: "stats", title: "Stats", key: "a", load: () => import("/views/stats.js") },
-  { id: "projects", title: "Projects", key: "p", load: () => import("/views/projects.js") },
-  { id: "health", title: "Health", key: "d", load: () => import("/views/health.js") },
+  { id: "projects", title: "Projects", key: "p", load: () => import("/views/projects.js"), filters: [] },
+  { id: "health", title: "Health", key: "d", load: () => import("/views/health.js"), filters: [] },
 ];
 
 /** Views that other views lead to. */
 const INNER = [
-  { id: "session", title: "Session", load: () => import("/views/session.js"), plain: true },
-  { id: "file", title: "File", load: () => import("/views/file.js"), plain: true },
-  { id: "record", title: "Record", load: () => import("/views/record.js"), plain: true },
-  { id: "unknown", title: "Not found", load: () => import("/views/unknown.js"), plain: true },
+  { id: "session", title: "Session", load: () => import("/views/session.js"), filters: [] },
+  { id: "file", title: "File", load: () => import("/views/file.js"), filters: [] },
+  { id: "record", title: "Record", load: () => import("/views/record.js"), filters: [] },
+  { id: "unknown", title: "Not found", load: () => import("/views/unknown.js"), filters: [] },
 ];
 
 const STATUS_MS = 60_000;
@@ -251,7 +257,9 @@ function closeMenu() {
 
 function showFilters(entry, params) {
   const form = byId("filters");
-  form.hidden = entry.plain === true;
+  const used = entry.filters ?? ["project", "time"];
+  // A filter without effect would promise something; it stays in the address for the next view.
+  form.hidden = used.length === 0;
   if (form.hidden) return;
   const wanted = params.get("project") ?? "";
   const options = [["", "All projects"], ...projects.map(({ value, label }) => [value, label])];
@@ -282,7 +290,8 @@ function showFilters(entry, params) {
     for (const name of FILTERS) if (!next.has(name)) next.set(name, "");
     navigate(next);
   };
-  const days = chosen === "days" && [
+  const isTimed = used.includes("time");
+  const days = isTimed && chosen === "days" && [
     h(
       "label",
       { class: "filter filter-day" },
@@ -312,14 +321,15 @@ function showFilters(entry, params) {
   replace(
     form,
     select("filter-project", "Project", options, wanted, (event) => change({ project: event.target.value })),
-    select("filter-time", "Time", RANGES, chosen, (event) => {
-      const value = event.target.value;
-      change(
-        value === "days" ? { from: dayKey(new Date(now())), to: dayKey(new Date(now())) } : { from: value, to: "" },
-      );
-    }),
+    isTimed &&
+      select("filter-time", "Time", RANGES, chosen, (event) => {
+        const value = event.target.value;
+        change(
+          value === "days" ? { from: dayKey(new Date(now())), to: dayKey(new Date(now())) } : { from: value, to: "" },
+        );
+      }),
     days,
-    (wanted || from || to) &&
+    (wanted || (isTimed && (from || to))) &&
       h(
         "button",
         { type: "button", class: "button button-quiet", onclick: () => change({ project: "", from: "", to: "" }) },
@@ -554,6 +564,7 @@ async function start() {
     quietly(loadProjects());
   });
   document.addEventListener("rekindle:signed-out", signedOut);
+  document.addEventListener("rekindle:clock", reopen);
   startLive();
   route();
   quietly(loadProjects());

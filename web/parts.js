@@ -63,16 +63,27 @@ export const empty = (title, ...children) =>
     children.map((child) => h("p", {}, child)),
   );
 
-/** Shows "Loading…" below `root`, then the result of `build`, or the reason why there is none. */
+/** The last call of `fill` for each element. Replies may arrive in another order than they were asked for. */
+const fills = new WeakMap();
+
+/**
+ * Shows "Loading…" below `root`, then the result of `build`, or the reason why there is none and a way to try again.
+ * If `root` is filled again meanwhile, the result is dropped. `build` gets a function that says whether that happened.
+ */
 export async function fill(root, build) {
+  const mine = Symbol("fill");
+  fills.set(root, mine);
+  const isStale = () => fills.get(root) !== mine;
   root.setAttribute("aria-busy", "true");
   if (!root.firstChild) replace(root, h("p", { class: "muted loading" }, "Loading…"));
   try {
-    const content = await build();
+    const content = await build(isStale);
+    if (isStale()) return;
     replace(root, ...[content].flat());
   } catch (error) {
-    if (isAborted(error)) return;
-    replace(root, problem(error));
+    if (isAborted(error) || isStale()) return;
+    const again = button("Try again", () => fill(replace(root), build));
+    replace(root, problem(error, h("div", { class: "toolbar" }, again)));
   }
   root.removeAttribute("aria-busy");
 }

@@ -3,6 +3,8 @@
 
 const PURPOSE = "rekindle-proof-1";
 
+const CHALLENGE_MS = 8000;
+
 const text = new TextEncoder();
 
 const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -35,6 +37,8 @@ async function askChallenge(body) {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
+    // Everything waits for a challenge; one that never comes must not hold the page for good.
+    signal: AbortSignal.timeout(CHALLENGE_MS),
   });
   if (!response.ok) return null;
   return response.json();

@@ -83,7 +83,15 @@ function ttlText(meta) {
   const { ttl } = meta ?? {};
   if (!ttl || ttl === "session") return "until the daemon ends";
   if (ttl === "forever") return "kept for good";
-  return `for ${ttl}`;
+  return `for ${spoken(ttl)}`;
+}
+
+/** An ISO 8601 duration such as `PT6H` in words; another text as it is. */
+function spoken(ttl) {
+  const parts = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(ttl);
+  const units = ["week", "day", "hour", "minute", "second"];
+  const text = units.map((unit, at) => parts?.[at + 1] && plural(Number(parts[at + 1]), unit)).filter(Boolean);
+  return text.join(" ") || ttl;
 }
 
 const isSecret = (hint) => hint.meta?.sensitivity === "secret";
@@ -547,7 +555,7 @@ function groups(hints, found, tools) {
 
 export async function open(root, { params, signal, navigate }) {
   let current = params;
-  const find = input("q", "", { type: "search", placeholder: "component, key, value or tag" });
+  const find = input("q", "", { type: "search", placeholder: "key, value or tag" });
   const place = h("div", { class: "stack", "aria-live": "polite" });
   const figures = h("p", { class: "muted" });
   const where = h("div", {});
@@ -587,9 +595,7 @@ export async function open(root, { params, signal, navigate }) {
     }
   };
 
-  const check = async () => {
-    const wanted = situation(current, projects);
-    found = wanted && hints.length ? await verdicts(hints, wanted.context, signal) : null;
+  const showVerdict = (wanted) => {
     const result = where.querySelector("[role=status]");
     if (!result) return;
     const appear = found ? [...found.values()].filter((one) => one.matched && one.best).length : 0;
@@ -597,10 +603,15 @@ export async function open(root, { params, signal, navigate }) {
   };
 
   const reload = () =>
-    fill(place, async () => {
+    fill(place, async (isStale) => {
       const { payload } = await call("export_hints", {}, { signal });
-      hints = flatten(payload);
-      await check();
+      const wanted = situation(current, projects);
+      const listed = flatten(payload);
+      const judged = wanted && listed.length ? await verdicts(listed, wanted.context, signal) : null;
+      if (isStale()) return [];
+      hints = listed;
+      found = judged;
+      showVerdict(wanted);
       show();
       return [...place.childNodes];
     });

@@ -3,7 +3,7 @@
 import { call } from "/api.js";
 import { ask, confirm, problem, toast } from "/dialog.js";
 import { entryLink, h, link, replace } from "/dom.js";
-import { number, plural, time, visible } from "/format.js";
+import { now, number, plural, time, visible } from "/format.js";
 import {
   asRow,
   button,
@@ -43,7 +43,7 @@ function pausesIn(notes) {
 
 /** The duration that is left of a pause, for Undo; undefined for a pause without an end. */
 function rest(until) {
-  const minutes = until ? Math.ceil((Date.parse(until.replace(" ", "T")) - Date.now()) / 60_000) : NaN;
+  const minutes = until ? Math.ceil((Date.parse(until.replace(" ", "T")) - now()) / 60_000) : NaN;
   return minutes > 0 ? `${minutes}m` : undefined;
 }
 
@@ -443,7 +443,7 @@ function purgeCard(projects, filters, reload, focus) {
       field("Contains exactly", input("literal", "", { placeholder: "at least 4 characters" })),
       field("Type", select("obs_type", [["", "Any type"], ...Object.entries(TYPES)])),
       field("Session", input("session_id")),
-      field("Before", input("before", "", { placeholder: "2026-11-01, yesterday, 3d" })),
+      field("Before", input("before", "", { placeholder: "2026-11-01 or 3d" })),
       field("Older than (days)", input("older_than", "", { type: "number", min: 0 })),
       field("Records", input("ids", "", { placeholder: "3, 14, 15" })),
     ),
@@ -543,5 +543,13 @@ export async function open(root, { params, filters, signal }) {
   await reload();
   const showPurge = (now, shared) => replace(purgePlace, purgeCard(projects, shared, reload, now.has("purge")));
   showPurge(params, filters);
-  return { update: (now, shared) => showPurge(now, shared) };
+  let asked = params.toString();
+  return {
+    update: (now, shared) => {
+      // The same address again: the connection was lost and is back.
+      if (now.toString() === asked) return reload();
+      asked = now.toString();
+      return showPurge(now, shared);
+    },
+  };
 }

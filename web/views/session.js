@@ -789,8 +789,14 @@ export async function open(root, { params, signal, navigate, setTitle }) {
 
   // ---- Reading
 
+  let reads = 0;
+
   async function readSession() {
+    reads += 1;
+    const mine = reads;
     const read = await call("get_session", { session_id: id }, { signal });
+    // A later call asked again: its reply counts, in whatever order they arrive.
+    if (mine !== reads) return;
     session = { ...read, isPinned: session.isPinned };
     showHead();
     showContext();
@@ -854,14 +860,31 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     );
   }
 
+  /** One refresh at a time: replies of two could arrive in the wrong order. A change during one starts the next. */
+  let isReading = true;
+  let isChanged = false;
+
+  const endReading = () => {
+    isReading = false;
+    if (isChanged) soon();
+    isChanged = false;
+  };
+
   async function refresh() {
     if (isGone) return;
+    if (isReading) {
+      isChanged = true;
+      return;
+    }
+    isReading = true;
     try {
       await Promise.all([readSession(), readTrace(), showReceipts()]);
       await seen();
     } catch (error) {
       if (error.code === "not_found") showGone();
       else if (!isAborted(error) && error.code !== "gone") toast(error.message);
+    } finally {
+      endReading();
     }
   }
 
@@ -906,6 +929,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     },
     () => {},
   );
+  endReading();
   seen().catch(() => {});
 
   return {

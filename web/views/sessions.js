@@ -2,7 +2,7 @@
 
 import { call, isAborted } from "/api.js";
 import { problem, toast } from "/dialog.js";
-import { address, h, icon, link, replace } from "/dom.js";
+import { address, h, link, replace } from "/dom.js";
 import { oneLine, plural, time } from "/format.js";
 import { virtualList } from "/list.js";
 import { onNotification } from "/live.js";
@@ -172,8 +172,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
               "aria-label": `Mark as seen: ${title}`,
               onclick: () => observe(session.session_id),
             },
-            icon("answer"),
-            "Seen",
+            "Mark as seen",
           ),
         stateBadge(session.state),
         time(session.last_at),
@@ -249,12 +248,15 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     const { signal: ours } = controller;
     signal.addEventListener("abort", () => controller.abort(), { once: true });
     isLoading = true;
+    const ended = () => {
+      // An aborted call has a successor, which is loading.
+      if (!ours.aborted) isLoading = false;
+    };
     const only = params.get("state") === "unobserved";
     const [waiting, page] = await Promise.all([
       call("list_sessions", { ...query(), unobserved: true }, { signal: ours }),
       only ? { sessions: [] } : call("list_sessions", query(), { signal: ours }),
-    ]);
-    isLoading = false;
+    ]).finally(ended);
     unseen = waiting.sessions;
     if (isNew || others.length <= PAGE) {
       others = page.sessions;
@@ -306,17 +308,18 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     throw error;
   }
 
-  return {
-    async update(nextParams, nextFilters) {
-      params = nextParams;
-      filters = nextFilters;
-      showTools();
-      try {
-        await refresh({ isNew: true });
-      } catch (error) {
-        if (!isAborted(error)) replace(end, problem(error));
-      }
-    },
-    close,
-  };
+  async function update(nextParams, nextFilters) {
+    params = nextParams;
+    filters = nextFilters;
+    showTools();
+    try {
+      await refresh({ isNew: true });
+    } catch (error) {
+      if (isAborted(error)) return;
+      const again = () => update(params, filters);
+      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: again }, "Try again")));
+    }
+  }
+
+  return { update, close };
 }

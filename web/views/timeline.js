@@ -3,7 +3,7 @@
 import { call, isAborted } from "/api.js";
 import { problem } from "/dialog.js";
 import { h, icon, link, replace } from "/dom.js";
-import { clockTime, dayKey, dayName, exact, number, plural, time } from "/format.js";
+import { clockTime, dayKey, dayName, exact, now, number, plural, time } from "/format.js";
 import { virtualList } from "/list.js";
 import { onNotification, subscribe } from "/live.js";
 import {
@@ -26,6 +26,9 @@ const TOP_ROWS_MAX = 400;
 /** In a burst the list is drawn again at most this often, and the count more often. */
 const BURST_MS = 3000;
 const COUNT_MS = 1000;
+
+/** Ids of records that are remembered to recognise a message that comes twice. */
+const HEARD_MAX = 1000;
 
 /** The height of the heading of a day. */
 const DAY_PX = 40;
@@ -178,7 +181,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   let isLoading = false;
   let waiting = 0;
   let arrived = 0;
-  const openedAt = clockTime(new Date());
+  const openedAt = clockTime(new Date(now()));
 
   const toolbar = h("div", { class: "toolbar tl-toolbar" });
   const pill = h("button", { type: "button", class: "tl-new", hidden: true, onclick: () => reload({ toTop: true }) });
@@ -382,8 +385,10 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     const { signal: ours } = controller;
     isLoading = true;
     const start = filters.to ? { before: filters.to } : {};
-    const page = await call("activity", { ...query(), ...start, limit: PAGE }, { signal: ours });
-    isLoading = false;
+    const page = await call("activity", { ...query(), ...start, limit: PAGE }, { signal: ours }).finally(() => {
+      // An aborted call has a successor, which is loading.
+      if (!ours.aborted) isLoading = false;
+    });
     waiting = 0;
     stash = null;
     feed.clear();
@@ -440,8 +445,21 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     );
   }
 
+  /** Records of the feed since the list was read, the last ones: a message that comes twice counts once. */
+  const heard = new Set();
+
+  function isHeard(records) {
+    const isOld = records.length > 0 && records.every(({ id }) => heard.has(id) || feed.ids.has(id));
+    for (const { id } of records) heard.add(id);
+    for (const id of heard) {
+      if (heard.size <= HEARD_MAX) break;
+      heard.delete(id);
+    }
+    return isOld;
+  }
+
   function receive({ records, count, last_id: lastId }) {
-    if (filters.to) return;
+    if (filters.to || isHeard(records)) return;
     arrived += count;
     feed.lastId = Math.max(feed.lastId, lastId);
     if (isReading()) {
@@ -542,25 +560,28 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   }
   follow();
 
+  async function update(nextParams, nextFilters) {
+    params = nextParams;
+    filters = nextFilters;
+    arrived = 0;
+    showToolbar();
+    unsubscribe();
+    unsubscribe = () => {};
+    try {
+      await reload();
+      follow();
+    } catch (error) {
+      if (isAborted(error)) return;
+      feed.clear();
+      list.redraw();
+      const again = () => update(params, filters);
+      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: again }, "Try again")));
+    }
+  }
+
   return {
     isLive: true,
-    async update(nextParams, nextFilters) {
-      params = nextParams;
-      filters = nextFilters;
-      arrived = 0;
-      showToolbar();
-      unsubscribe();
-      unsubscribe = () => {};
-      try {
-        await reload();
-        follow();
-      } catch (error) {
-        if (isAborted(error)) return;
-        feed.clear();
-        list.redraw();
-        replace(end, problem(error));
-      }
-    },
+    update,
     escape() {
       const keys = [...expanded.keys()];
       expanded.clear();

@@ -66,7 +66,7 @@ test("every variant is listed with scope, lifetime and use", async () => {
     /Applies everywhere[^]*kept for good[^]*never used/,
   );
   assert.match(await card(page, "cargo test cart").innerText(), /used 3 times/);
-  assert.match(await card(page, "kubectl logs").innerText(), /Template[^]*for PT2H/);
+  assert.match(await card(page, "kubectl logs").innerText(), /Template[^]*for 2 hours/);
   assert.match(await page.locator("#main").innerText(), /5 hints under 4 keys/);
   await page.getByLabel("Find").fill("kubectl");
   await until("one hint", async () => (await page.locator(".hint").count()) === 1);
