@@ -98,6 +98,11 @@ export function entryLink(path, text = path) {
   return link(id ? { session: id } : { view: "record", path }, text, { class: "entry-link" });
 }
 
+/** The note of a record, such as `answers #24`, in which each number is a link to its record. */
+export function noted(note) {
+  return note.split(/(#\d+)/).map((part, at) => (at % 2 ? entryLink(`obs://${part.slice(1)}`, part) : part));
+}
+
 /** A percent-decoded part of a path; the text itself if it is not encoded correctly. */
 function decoded(text) {
   try {

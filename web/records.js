@@ -2,7 +2,7 @@
 
 import { call } from "/api.js";
 import { toast } from "/dialog.js";
-import { h, icon, link, linked, replace } from "/dom.js";
+import { h, icon, link, linked, noted, replace } from "/dom.js";
 import { baseName, exact, number, oneLine } from "/format.js";
 
 /** Types of records: icon, what a row says, and the name of the type in filters. */
@@ -63,10 +63,17 @@ export function failedBadge(record) {
   );
 }
 
+/** The message of a `git commit` command; the command itself if it has none. */
+function commitMessage(command) {
+  const given = /\bcommit\b.*?\s-[a-z]*m\s+(["'])(.*?)\1/.exec(command);
+  return given?.[2] || command;
+}
+
 /** The subject of a record in one line: the path for files, else the text. */
 export function subject(record) {
   const text = oneLine(record.content ?? record.content_preview);
   const path = record.file_path;
+  if (!path && record.obs_type === "git_commit") return { main: commitMessage(text) };
   if (!path) return { main: text };
   const stripped = text.replace(/^(Edit|Write|Read) /, "");
   const colon = stripped.indexOf(": ");
@@ -159,7 +166,7 @@ export function wholeRecord(record, { onChange = () => {}, isAlone = false, isIn
     replace(
       root,
       record.damaged && h("p", { class: "error" }, "A part of this record is damaged in the database."),
-      record.note && h("p", { class: "badge badge-accent" }, linked(record.note.replace(/#(\d+)/g, "obs://$1"))),
+      record.note && h("p", { class: "badge badge-accent" }, noted(record.note)),
       h("pre", { class: "record-text" }, linked(record.content || "(no text)")),
       record.metadata?.error && [h("h3", {}, "Error"), h("pre", { class: "record-error" }, record.metadata.error)],
       facts(record),

@@ -60,7 +60,7 @@ export async function open(root, { params, signal, setTitle }) {
         h(
           "section",
           { class: "card" },
-          h("h2", {}, link({ session: one.session_id }, oneLine(one.summary_intent || one.session_id, 160))),
+          h("h2", {}, link({ session: one.session_id }, oneLine(one.summary_intent || one.touches[0]?.prompt_content || one.session_id, 160))),
           h(
             "p",
             { class: "muted small" },

@@ -14,6 +14,14 @@ const TABS = [
 ];
 const PAGE = 50;
 
+/** What the entries of each list are; an empty list says more. */
+const MEANINGS = {
+  ghaps: "A ghap is a goal, a hypothesis, an action and a prediction, written down before the work and resolved after it.",
+  memories: "A memory is a text that later sessions recall: a preference, a fact, a decision.",
+  values: "A value is a rule that an agent drew from many experiences.",
+  fixes: "A failed test or build, the run that passed afterwards, and what changed in between.",
+};
+
 const OUTCOMES = {
   hypothesis: ["active", "accent"],
   confirmed: ["✓ confirmed", "good"],
@@ -462,7 +470,11 @@ export async function open(root, { params, filters, signal, navigate }) {
       ],
       memories: () => [field("Category", choose("category", [["", "All"], ...same(CATEGORIES)]))],
     };
-    replace(bar, bars[wanted] ? h("div", { class: "toolbar filter-bar" }, bars[wanted]()) : null);
+    replace(
+      bar,
+      MEANINGS[wanted] && h("p", { class: "muted small" }, MEANINGS[wanted]),
+      bars[wanted] && h("div", { class: "toolbar filter-bar" }, bars[wanted]()),
+    );
     if (tab !== wanted) replace(place);
     tab = wanted;
     return fill(place, async () => {

@@ -67,7 +67,7 @@ function totals(summary) {
       { class: "figures" },
       h("li", {}, h("strong", {}, number(shown)), h("span", { class: "muted" }, "lines shown")),
       h("li", {}, h("strong", {}, number(tokens)), h("span", { class: "muted" }, "tokens")),
-      h("li", {}, h("strong", {}, of ? percent(used / of) : "–"), h("span", { class: "muted" }, "used if tracked")),
+      h("li", {}, h("strong", {}, of ? percent(used / of) : "–"), h("span", { class: "muted" }, "of the tracked lines used")),
     ),
     table(
       "Sources of injected text",

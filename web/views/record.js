@@ -2,8 +2,8 @@
 
 import { call } from "/api.js";
 import { confirm, copy, toast } from "/dialog.js";
-import { entryLink, h, link, linked, replace } from "/dom.js";
-import { plural, time } from "/format.js";
+import { entryLink, h, link, linked, noted, replace } from "/dom.js";
+import { exact, plural, time } from "/format.js";
 import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, undoable } from "/parts.js";
 import { panels, RECORD_PANELS } from "/views/search.js";
 
@@ -134,7 +134,7 @@ function recordCard(entry, signal, reload, navigate) {
       { class: "card" },
       h("h2", {}, "Details"),
       facts([
-        ["Time", time(record.timestamp)],
+        ["Time", exact(record.timestamp)],
         ["Project", record.project],
         ["Session", record.session_id ? sessionLink(record.session_id) : null],
         ["Agent", record.agent],
@@ -148,7 +148,7 @@ function recordCard(entry, signal, reload, navigate) {
             ? entryLink(`obs://${record.prompt_id}`, `prompt #${record.prompt_id}`)
             : null,
         ],
-        ["Note", record.note],
+        ["Note", record.note ? noted(record.note) : null],
         ["Path", h("code", {}, entry.path)],
       ]),
       isEmpty(record.metadata) ? null : [h("h3", {}, "Metadata"), json(record.metadata)],

@@ -1,7 +1,7 @@
 // Search over all records, with the reasons for each hit, its surroundings, its file and similar records.
 
 import { call } from "/api.js";
-import { entryLink, h, replace } from "/dom.js";
+import { entryLink, h, noted, replace } from "/dom.js";
 import { problem } from "/dialog.js";
 import { number, plural, time, visible } from "/format.js";
 import {
@@ -195,7 +195,7 @@ function hitItem(hit, query, signal) {
     ),
     h("p", { class: "record-text" }, marked(visible(hit.content_preview ?? ""), wanted)),
     hit.file_path ? h("p", {}, fileLink(hit.file_path)) : null,
-    hit.note ? h("p", { class: "muted small" }, hit.note) : null,
+    hit.note ? h("p", { class: "muted small" }, noted(hit.note)) : null,
     panels(hit, signal, all),
   );
 }
@@ -273,6 +273,9 @@ export async function open(root, { params, filters, signal, navigate }) {
     ]),
   };
   const agents = h("datalist", { id: "search-agents" });
+  const clear = button("Clear filters", () => navigate({ view: "search", q: query.value }), {
+    class: "button button-quiet",
+  });
   const foldBox = checkbox("fold", "Fold equal texts", true);
   const results = h("div", { class: "results", "aria-live": "polite" });
   const submit = (event) => {
@@ -299,11 +302,7 @@ export async function open(root, { params, filters, signal, navigate }) {
       "div",
       { class: "toolbar" },
       foldBox,
-      h(
-        "button",
-        { type: "button", class: "button button-quiet", onclick: () => navigate({ view: "search", q: query.value }) },
-        "Clear filters",
-      ),
+      clear,
     ),
     agents,
   );
@@ -321,6 +320,7 @@ export async function open(root, { params, filters, signal, navigate }) {
     query.value = now.get("q") ?? "";
     for (const [name, control] of Object.entries(controls)) control.value = now.get(name) ?? "";
     foldBox.firstChild.checked = now.get("fold") !== "no";
+    clear.hidden = ![...Object.keys(controls), "fold"].some((name) => now.get(name));
     if (!query.value.trim()) return replace(results, start());
     const asked = request(now, shared);
     await fill(results, async () => {

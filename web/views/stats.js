@@ -88,7 +88,7 @@ function figures(stats) {
     [number(stats.records), "records"],
     [percent(stats.records ? stats.failed / stats.records : 0), "failed"],
     [number(stats.tokens), "tokens injected"],
-    [usedShare(stats), "used, where tracked"],
+    [usedShare(stats), "of the tracked tokens used"],
   ];
   const items = all.map(([value, name]) => h("li", {}, h("strong", {}, value), h("span", { class: "muted" }, name)));
   return h("div", { class: "card" }, h("ul", { class: "figures" }, items));

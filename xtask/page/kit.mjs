@@ -548,6 +548,19 @@ export async function badBoxes(page) {
       if (box.right > document.documentElement.clientWidth + 1 || box.left < -1)
         problems.push(`outside: ${name(element)}`);
     }
+    for (const card of scope.querySelectorAll(".card")) {
+      const edge = card.getBoundingClientRect().right;
+      const texts = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        const parent = text.parentElement;
+        // Hidden text, and text that its element cuts off on purpose or scrolls.
+        if (!text.data.trim() || !parent.checkVisibility() || parent.closest(".sr, .cut, .plot-table, pre, svg")) continue;
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        if (range.getBoundingClientRect().right > edge + 1)
+          problems.push(`text outside its card: ${text.data.trim().slice(0, 40)}`);
+      }
+    }
     const controls = seen.filter((element) => !/^H\d$/.test(element.tagName));
     for (const [index, one] of controls.entries()) {
       for (const other of controls.slice(index + 1)) {

@@ -38,6 +38,8 @@ test("without a project the page says where they come from", async () => {
 
 test("each project has its size, last activity and the ways that lead to it", async () => {
   await seed(home);
+  // Of all ages, one of minutes takes the most room.
+  await home.hooks(turn("recent", home.project("shop"), Date.now() - 25 * 60_000, { prompt: "Round the totals" }));
   const page = await openPage(home, { path: "/?view=projects" });
   const shop = await manage(page, "shop");
   const listed = (await home.call("list_projects", {})).projects.find((one) => one.name === "shop");
