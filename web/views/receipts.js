@@ -188,7 +188,7 @@ function request(params, filters) {
 }
 
 export async function open(root, { params, filters, signal, navigate }) {
-  const session = input("session_id", "", { placeholder: "id or its beginning" });
+  const session = input("session_id", "", { placeholder: "id or prefix" });
   const used = select("used", [
     ["", "All"],
     ["yes", "Used"],

@@ -264,7 +264,7 @@ export async function open(root, { params, filters, signal, navigate }) {
     ]),
     agent: input("agent", "", { placeholder: "claude-code", list: "search-agents" }),
     file: input("file", "", { placeholder: "src/cart.rs" }),
-    session_id: input("session_id", "", { placeholder: "id or its beginning" }),
+    session_id: input("session_id", "", { placeholder: "id or prefix" }),
     order: select("order", [
       ["", "Best first"],
       ["relevance", "Relevance only"],
