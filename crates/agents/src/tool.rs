@@ -338,12 +338,17 @@ impl Draft {
             self.obs_type = ObsType::CommandError;
             set("command", self.content.as_str().into());
         }
-        if let Some(code) = outcome.exit_code {
-            set("exit_code", code.into());
-        }
         set("failed", true.into());
         if outcome.interrupted {
             set("is_interrupt", true.into());
+        }
+        self.add_error(outcome);
+    }
+
+    fn add_error(&mut self, outcome: &Outcome<'_>) {
+        let mut set = |member: &str, value: Value| self.metadata.insert(member.into(), value);
+        if let Some(code) = outcome.exit_code {
+            set("exit_code", code.into());
         }
         let error = outcome.text();
         if error.trim().is_empty() {

@@ -12,6 +12,9 @@ use crate::shell::Simple;
 /// Adds `metadata.run` to a test run or a build, and marks a line as failed if its output says so.
 pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     let mut is_open = outcome.interrupted || outcome.background;
+    let has_committed = draft.obs_type == ObsType::GitCommit
+        && git::committed(&draft.commands, &outcome.texts) == GitReport::Done;
+    let mut is_red = false;
     if let Some((place, run)) = runs::of(&draft.commands) {
         if is_left_running(&draft.commands, place) {
             is_open = true;
@@ -32,17 +35,32 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
             }
         };
         draft.metadata.insert("run".into(), described(result, own_exit, report.tally));
+        is_red = result == Verdict::Failed;
         // A pipe hides the exit code of a red run: `pytest | tail -5 && git commit …` goes on and makes the commit.
-        let has_committed = draft.obs_type == ObsType::GitCommit
-            && git::committed(&draft.commands, &outcome.texts) == GitReport::Done;
-        outcome.failed |= result == Verdict::Failed && !has_committed;
+        outcome.failed |= is_red && !has_committed;
     } else if outcome.failed && outcome.exit_code == Some(1) && says_no(&draft.commands, outcome) {
         outcome.failed = false;
     } else if !outcome.failed && !is_open && !is_settled(&draft.commands, outcome) {
         outcome.failed = verdict::plain_failed(&draft.commands, &outcome.texts);
     }
-    if !outcome.failed && outcome.answered {
+    let goes_on = draft.commands.last().is_some_and(|last| !last.is_git("commit"));
+    if has_committed && goes_on && !is_red {
+        keep_commit(draft, outcome);
+    } else if !outcome.failed && outcome.answered {
         settle_git(draft, outcome, is_open);
+    }
+}
+
+/// Keeps a commit that was made, although something behind it failed: `git commit … && git push` with a push that was
+/// rejected. The error is stored with the commit.
+fn keep_commit(draft: &mut Draft, outcome: &mut Outcome<'_>) {
+    let pushes = draft.commands.iter().any(|command| command.is_git("push"));
+    let push = pushes.then(|| git::pushed(&draft.commands, &outcome.texts));
+    if outcome.failed || push == Some(GitReport::Failed) {
+        outcome.failed = false;
+        draft.add_error(outcome);
+    } else if push == Some(GitReport::Done) {
+        git::add(ObsType::GitPush, &outcome.texts, &mut draft.metadata);
     }
 }
 

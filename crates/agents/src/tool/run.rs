@@ -104,13 +104,13 @@ fn applies_patch(command: &Simple) -> bool {
     matches!(command.program.as_str(), "apply_patch" | "applypatch")
 }
 
-/// A push takes precedence over a commit, a commit over a call of `gh`.
+/// A commit takes precedence over the push of it, and a push over a call of `gh`.
 pub(super) fn obs_type(commands: &[Simple]) -> ObsType {
     let git = |what: &str| commands.iter().any(|command| command.is_git(what));
-    if git("push") {
-        ObsType::GitPush
-    } else if git("commit") {
+    if git("commit") {
         ObsType::GitCommit
+    } else if git("push") {
+        ObsType::GitPush
     } else if commands.iter().any(|command| command.program == "gh") {
         ObsType::Github
     } else {

@@ -388,6 +388,36 @@ fn a_push_that_was_refused_is_a_failure() {
     }
 }
 
+/// @capture_no_commit
+/// @capture_commit
+#[test]
+fn a_commit_stays_one_whatever_becomes_of_its_push() {
+    let made = "[main 1a2b3c4] uploader: retry\n 1 file changed, 3 insertions(+)\nTo host:r.git\n";
+    let line = "git commit -am 'uploader: retry' && git push";
+    let pushed = codex(line, &format!("{made}   a1b2c3d..1a2b3c4  main -> main\n"));
+    assert_eq!((pushed.obs_type, pushed.failed), (ObsType::GitCommit, false));
+    assert_eq!(pushed.metadata["commit_hash"], "1a2b3c4");
+    assert_eq!(pushed.metadata["hash_range"], "a1b2c3d..1a2b3c4");
+    assert_eq!(pushed.metadata.get("error"), None);
+
+    let refused = format!("{made} ! [rejected]        main -> main (fetch first)\n");
+    let members = json!({"tool_name": "Bash", "tool_input": {"command": line},
+        "error": format!("Exit code 1\n{refused}")});
+    let failure = tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap());
+    for tool in [codex(line, &refused), failure] {
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::GitCommit, false));
+        assert_eq!(tool.metadata["commit_message"], "uploader: retry");
+        assert!(tool.metadata["error"].as_str().unwrap().contains("[rejected]"));
+        assert_eq!(tool.metadata.get("hash_range"), None);
+    }
+
+    let red = "git commit -am x && cargo test";
+    let members = json!({"tool_name": "Bash", "tool_input": {"command": red},
+        "error": format!("Exit code 101\n[main 1a2b3c4] x\n{RED}")});
+    let tool = tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap());
+    assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true));
+}
+
 fn error_of(output: &str) -> String {
     let members =
         json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "error": output});

@@ -63,7 +63,7 @@ fn each_tool_of_claude_code_has_its_type_content_and_path() {
         (
             "Bash",
             json!({"command": "git commit -m x && git push"}),
-            ("git_push", "git commit -m x && git push", ""),
+            ("git_commit", "git commit -m x && git push", ""),
         ),
         ("Bash", json!({"command": "gh x; git commit"}), ("git_commit", "gh x; git commit", "")),
         ("Bash", json!({}), ("command", "Bash", "")),

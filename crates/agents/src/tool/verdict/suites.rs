@@ -386,7 +386,9 @@ fn dotnet(reading: &mut Reading<'_>, line: &str) {
         inside,
         "Test Run Failed." | "Échec de la série de tests." | "Fehler beim Testlauf."
     ) || inside == "Build FAILED."
-        || inside.starts_with("Build failed with ") && inside.contains("error(s) in ");
+        || inside.starts_with("Build failed with ") && inside.contains("error(s) in ")
+        // The end of an output that a pipe cut: `    2 Error(s)`.
+        || number(inside).is_some_and(|(count, rest)| count > 0 && rest == " Error(s)");
     reading.red(Family::Dotnet, failed);
     let built = reading.kind == RunKind::Build && reading.program == "dotnet";
     let passed = matches!(
