@@ -21,7 +21,7 @@ pub(crate) fn is_document(file: &Transcript) -> bool {
     file.path.extension().is_some_and(|extension| extension == "json")
 }
 
-/// Opens a transcript at a position of its text. What is appended later is not read.
+/// Opens a transcript at a position of its text, up to the size that it had when it was listed.
 pub(crate) fn open(file: &Transcript, start: u64) -> io::Result<Box<dyn Read>> {
     let (path, mut opened) = open_either(&file.path)?;
     if is_compressed_path(&path) {

@@ -22,9 +22,7 @@ impl Origin {
         origin.copy_from_slice(&digest.finalize()[..16]);
         Origin(origin)
     }
-}
 
-impl Origin {
     /// The origin of the record of an event, as far as the event itself names it. The answer that a hook reports lacks
     /// its position among the answers of its prompt.
     pub fn of_event(event: &HookEvent) -> Option<Origin> {

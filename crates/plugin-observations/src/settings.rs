@@ -38,7 +38,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
     ConfigKey {
         key: AT_PROMPTS,
         kind: ConfigKind::Boolean,
-        default: "false",
+        default: "true",
         env: &["REKINDLE_BRIEFING_AT_PROMPTS"],
         doc: "Whether the agent gets up to three earlier records of the project along with a prompt that they are about.",
     },

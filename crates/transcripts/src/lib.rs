@@ -46,7 +46,7 @@ pub enum Unread {
     NotJson,
     /// It lacks a member that its kind needs, or has one of another type.
     Malformed,
-    /// A kind of line that no reader knows. New versions of agents bring new kinds, so this is no error.
+    /// A kind of line that no reader knows. New versions of agents bring new kinds, so it is counted and not named as a problem.
     UnknownKind,
 }
 

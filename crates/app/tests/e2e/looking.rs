@@ -80,12 +80,13 @@ fn a_session_that_starts_while_the_database_is_locked_is_answered_in_time() {
 
 /// @a_session_is_answered_whatever_holds_the_store
 #[test]
-fn a_prompt_is_answered_while_the_database_is_locked_if_the_setting_is_on() {
+fn a_prompt_is_answered_while_the_database_is_locked_unless_the_setting_is_off() {
     let mut home = remembering();
     let _lock = sqlite::lock(&home);
     let prompt = json!({ "prompt": "how do we tame the zebrafish?" });
+    home.set("REKINDLE_BRIEFING_AT_PROMPTS", "false");
     let (answer, _) = send(&home, "UserPromptSubmit", "s-2", prompt.clone());
-    assert_eq!(answer, "", "by default nothing is said");
+    assert_eq!(answer, "");
     home.set("REKINDLE_BRIEFING_AT_PROMPTS", "true");
     answered(&home, "UserPromptSubmit", &prompt, Duration::from_millis(300));
 }

@@ -118,8 +118,8 @@ fn list(world: &mut World) -> Result<u8, OpError> {
         }
         let line = |one: &ImportBatch| {
             let when = zone::shown_with_age(one.at, now);
-            let files = counted(one.files, "file");
-            let added = counted(one.added, "record");
+            let files = text::counted(one.files, "file");
+            let added = text::counted(one.added, "record");
             format!("{:>4}  {when}  {}: {added} from {files}", one.id, one.source)
         };
         imports.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -132,8 +132,8 @@ fn undo(world: &mut World, id: i64, yes: bool) -> Result<u8, OpError> {
     let count = |result: &Value, name: &str| result[name].as_u64().unwrap_or_default();
     let what = format!(
         "{} and {}",
-        counted(count(&planned, "records"), "record"),
-        counted(count(&planned, "sessions"), "session")
+        text::counted(count(&planned, "records"), "record"),
+        text::counted(count(&planned, "sessions"), "session")
     );
     let confirmed =
         yes || ask(world, &format!("Remove {what} that import {id} added?"), false) == Some(true);
@@ -313,7 +313,7 @@ pub(super) fn found(files: &[(&'static Source, Transcript)]) -> String {
         (count > 0).then(|| {
             format!(
                 "{} of {}, {}{deleted}",
-                counted(count, "session"),
+                text::counted(count, "session"),
                 source.title,
                 text::size(bytes)
             )
@@ -321,10 +321,6 @@ pub(super) fn found(files: &[(&'static Source, Transcript)]) -> String {
     };
     let parts: Vec<String> = SOURCES.iter().filter_map(part).collect();
     format!("Found {}.", parts.join("; "))
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    text::counted(count, noun)
 }
 
 /// Sends the events of files to the daemon.
@@ -375,7 +371,7 @@ impl<'w> Importer<'w> {
             let known = cursors.get(&::import::path_hash(file).to_string());
             self.file(source, file, known)?;
             self.bar.inc(file.bytes);
-            self.bar.set_message(counted(self.totals.sessions.len() as u64, "session"));
+            self.bar.set_message(text::counted(self.totals.sessions.len() as u64, "session"));
         }
         self.bar.finish_and_clear();
         Ok(self.totals)
@@ -580,7 +576,7 @@ fn problem_line(problem: &Value) -> String {
     }
 }
 
-/// A table of what was added to each project.
+/// What was added to each project, as a table.
 fn by_project(totals: &ImportTotals, width: usize) -> String {
     let headings =
         ["sessions", "prompts", "answers", "actions", "failed", "known", "agent", "project"];
@@ -617,8 +613,8 @@ fn told(plan: &ImportPlan, totals: &ImportTotals, width: usize) -> String {
         [] => String::new(),
         parts => format!(" ({})", parts.join(", ")),
     };
-    let added = counted(counts.added(), "record");
-    let sessions = counted(totals.sessions.len() as u64, "session");
+    let added = text::counted(counts.added(), "record");
+    let sessions = text::counted(totals.sessions.len() as u64, "session");
     lines.push(match (plan.is_dry, counts.added()) {
         (true, _) => format!("{added} of {sessions} would be added{left_out}; nothing was stored"),
         (false, 0) => format!("nothing new{left_out}"),
@@ -630,11 +626,16 @@ fn told(plan: &ImportPlan, totals: &ImportTotals, width: usize) -> String {
         lines.push(format!("secrets were redacted, by rule: {}", redacted.join(", ")));
     }
     if totals.unknown > 0 {
-        lines.push(format!("{} of unknown kinds were skipped", counted(totals.unknown, "line")));
+        lines.push(format!(
+            "{} of unknown kinds were skipped",
+            text::counted(totals.unknown, "line")
+        ));
     }
     if totals.unchanged > 0 {
-        lines
-            .push(format!("{} unchanged since the last import", counted(totals.unchanged, "file")));
+        lines.push(format!(
+            "{} unchanged since the last import",
+            text::counted(totals.unchanged, "file")
+        ));
     }
     if let Some(batch) = totals.batch.filter(|_| counts.added() > 0) {
         lines.push(format!("undo it with: rekindle import --undo {batch}"));

@@ -277,9 +277,9 @@ fn rows_that_a_session_got_have_receipts_and_those_of_a_preview_have_none() {
 
 /// @briefing_at_prompts
 #[test]
-fn a_prompt_gets_related_records_if_the_setting_is_on() {
-    const WANTED: (&str, &str) = ("briefing.at_prompts", "true");
-    for (settings, told) in [(&[][..], false), (&[WANTED][..], true)] {
+fn a_prompt_gets_related_records_unless_the_setting_is_off() {
+    const UNWANTED: (&str, &str) = ("briefing.at_prompts", "false");
+    for (settings, told) in [(&[][..], true), (&[UNWANTED][..], false)] {
         let world = world_with(settings);
         world.prompt(S, 3 * HOUR, "we decided to keep the sessions of the shop in postgres");
         world.edit(S, 2 * HOUR, "/nowhere/web/tea.md", "Edit tea.md: how to brew green tea");

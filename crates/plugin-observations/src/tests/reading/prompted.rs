@@ -8,7 +8,7 @@ use super::{HOUR, WEB, World};
 const S: (&str, &str) = ("s-1", WEB);
 const NEXT: (&str, &str) = ("s-2", WEB);
 const MINUTE: i64 = 60_000;
-const ON: &[(&str, &str)] = &[("briefing.at_prompts", "true")];
+const OFF: &[(&str, &str)] = &[("briefing.at_prompts", "false")];
 
 /// The rows of the block for a prompt: type and text.
 fn block(world: &World, prompt: &str) -> Vec<(String, String)> {
@@ -29,7 +29,7 @@ fn row(kind: &str, text: &str) -> (String, String) {
 /// @briefing_at_prompts
 #[test]
 fn a_row_shows_the_answer_and_the_commit_of_a_turn_instead_of_its_prompt() {
-    let world = world_with(ON);
+    let world = World::new();
     world.prompt(S, 5 * HOUR, "The berth map flickers when zooming on Safari. Find out why.");
     world.read(S, 5 * HOUR - MINUTE, "/nowhere/web/berth_map.tsx");
     world.command(S, 5 * HOUR - MINUTE, "grep -rn berth map flickers Safari");
@@ -51,7 +51,7 @@ fn a_row_shows_the_answer_and_the_commit_of_a_turn_instead_of_its_prompt() {
 /// @briefing_at_prompts
 #[test]
 fn a_prompt_with_nothing_but_the_name_of_the_project_in_common_gets_no_rows() {
-    let world = world_with(ON);
+    let world = World::new();
     let at = ("s-1", "/nowhere/gritlog");
     world.prompt(at, 5 * HOUR, "Write a man page stub for gritlog");
     world.edit(at, 4 * HOUR, "/nowhere/gritlog/man/gritlog.1", "Write man/gritlog.1");
@@ -68,7 +68,7 @@ fn a_prompt_with_nothing_but_the_name_of_the_project_in_common_gets_no_rows() {
 /// @briefing_at_prompts
 #[test]
 fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
-    let world = world_with(ON);
+    let world = World::new();
     world.prompt(S, 5 * HOUR, "We decided to compress the uploads of skiff with zstd level 3.");
     world.answer(S, 5 * HOUR - MINUTE, "The uploads are compressed with zstd level 3 now.");
     world.prompt(NEXT, 2 * HOUR, "compress the uploads of skiff with zstd level 9 on servers");
@@ -87,11 +87,11 @@ fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
 fn a_decision_is_shown_whole_in_prompts_and_in_answers() {
     let decided = "We decided to compress the uploads of skiff with zstd level 3, because the                    level 9 that was tried in the spring took more time on the small machines of                    the harbour offices than the network saves there, and because the offices pay                    for the machines by the hour and not for the network, which is free.";
     assert!(decided.chars().count() > 240);
-    let world = world_with(ON);
+    let world = World::new();
     world.prompt(S, 5 * HOUR, decided);
     let rows = block(&world, "which zstd level compresses the uploads of skiff?");
     assert_eq!(rows, [row("user_prompt", decided)]);
-    let world = world_with(ON);
+    let world = World::new();
     world.prompt(S, 5 * HOUR, "which zstd level compresses the uploads of skiff?");
     let answer = format!("The notes of the spring say this. {decided} The notes end here.");
     world.answer(S, 5 * HOUR - MINUTE, &answer);
@@ -102,7 +102,7 @@ fn a_decision_is_shown_whole_in_prompts_and_in_answers() {
 /// @briefing_at_prompts
 #[test]
 fn a_replaced_decision_is_shown_as_the_newer_one() {
-    let world = world_with(ON);
+    let world = World::new();
     let old = "We decided to compress the uploads of skiff with zstd level 3.";
     world.prompt(S, 9 * HOUR, old);
     world.answer(S, 9 * HOUR - MINUTE, "The uploads are compressed with zstd level 3.");
@@ -119,7 +119,7 @@ fn a_replaced_decision_is_shown_as_the_newer_one() {
 /// @briefing_at_prompts
 #[test]
 fn a_row_that_only_asks_is_left_out() {
-    let world = world_with(ON);
+    let world = World::new();
     world.prompt(S, 9 * HOUR, "which zstd level compresses the uploads of skiff on the servers?");
     world.prompt(("s-3", WEB), 5 * HOUR, "compress uploads of skiff, zstd level");
     world.prompt(
@@ -138,9 +138,9 @@ fn a_row_that_only_asks_is_left_out() {
 fn a_preview_of_the_block_names_the_setting_that_is_off() {
     let shown = |world: &World, params: Value| world.shown("briefing", params);
     let prompt = json!({ "for": "prompt", "prompt": "which zstd level compresses the uploads?" });
-    let off = shown(&World::new(), prompt.clone());
+    let off = shown(&world_with(OFF), prompt.clone());
     assert!(off.starts_with("briefing.at_prompts is off"), "{off}");
     assert!(off.contains("`rekindle config set briefing.at_prompts true`"), "{off}");
-    assert_eq!(shown(&world_with(ON), prompt), "Nothing worth saying yet.\n");
-    assert_eq!(shown(&World::new(), json!({})), "Nothing worth saying yet.\n");
+    assert_eq!(shown(&World::new(), prompt), "Nothing worth saying yet.\n");
+    assert_eq!(shown(&world_with(OFF), json!({})), "Nothing worth saying yet.\n");
 }
