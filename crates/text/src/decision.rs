@@ -68,15 +68,15 @@ const COMMENTS: &[&str] = &["it", "its", "that", "this", "these", "they", "there
 /// Sentences with more characters are prose that happens to contain such words.
 const CHARS_MAX: usize = 400;
 
-/// The first sentence of a text that states a decision, with those directly after it that state one too: "Never do it
-/// again" belongs to what was decided. If it only rejects something, it includes the sentence that states what holds
+/// The first sentence of a text that states a decision, with those directly after it that state one too, or say what to
+/// use: "Never do it again" belongs to what was decided. If it only rejects something, it includes the sentence that states what holds
 /// instead. A question states none, nor does code.
 pub fn decision(text: &str) -> Option<&str> {
     let mut all = sentences_of(text).skip_while(|sentence| !states_decision(sentence));
     let first = all.next()?;
     let start = offset(text, first)?;
     let mut end = start + first.len();
-    for next in all.take_while(|sentence| states_decision(sentence)) {
+    for next in all.take_while(|sentence| states_decision(sentence) || orders(sentence)) {
         // A sentence of another line, or after one that was left out, is a decision of its own.
         match offset(text, next) {
             Some(at)
@@ -161,6 +161,12 @@ fn states_decision(sentence: &str) -> bool {
         || RULES.iter().any(|rule| said.starts_with(rule))
         || (said.contains("prefer ") && said.contains(" over "))
         || (OVER.are_in(&said) && chooses() && said.split_whitespace().count() > 4)
+}
+
+/// Whether a sentence says what to use: it begins with a word of a choice.
+fn orders(sentence: &str) -> bool {
+    let said = sentence.trim_start().to_lowercase();
+    CHOSEN.iter().any(|word| said.starts_with(word)) && !said.trim_end().ends_with('?')
 }
 
 /// Phrases to find in many sentences.
@@ -251,6 +257,12 @@ mod tests {
             ("We decided against Redis. Fix what is red.", Some("We decided against Redis.")),
             ("We decided against Redis. Is that fine?", Some("We decided against Redis.")),
             ("We decided to use Redis. The queue uses it.", Some("We decided to use Redis.")),
+            (
+                "We need to amend the broker decision: QoS 1 delivers tasks twice. Use QoS 2 for tasks, keep QoS 1 for acks. Then commit.",
+                Some(
+                    "We need to amend the broker decision: QoS 1 delivers tasks twice. Use QoS 2 for tasks, keep QoS 1 for acks.",
+                ),
+            ),
         ];
         for (text, expected) in table {
             assert_eq!(decision(text), expected, "{text:?}");

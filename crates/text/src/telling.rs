@@ -80,7 +80,12 @@ const REPORTS: &[&str] = &[
 ];
 
 /// Beginnings of lines that name a failed test. `FAIL ` alone names a file of tests.
-const FAILED_TESTS: &[&str] = &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●"];
+const FAILED_TESTS: &[&str] =
+    &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●", "[  FAILED  ] "];
+
+/// What ctest says of a failed test in brackets at the end of its line.
+const CTEST_ENDS: &[&str] =
+    &["(Failed)", "(Timeout)", "(SEGFAULT)", "(Not Run)", "(Subprocess aborted)", "(ILLEGAL)"];
 
 /// Parts of the messages of a linker and of `assert` in C, which a place or a program precedes.
 const TOLD_BEHIND: &[&str] =
@@ -90,7 +95,7 @@ const TOLD_BEHIND: &[&str] =
 const TAP_FRAME: &[&str] = &["# Subtest: ", "ok ", "1..", "# tests ", "# suites ", "duration_ms: "];
 
 /// Signs that test runners print before a failed test.
-const CROSSES: [char; 5] = ['✕', '✗', '✘', '×', '✖'];
+const CROSSES: [char; 6] = ['✕', '✗', '✘', '×', '✖', '⨯'];
 
 /// Whether a line of an error's output says what went wrong, so that it has to be kept.
 pub fn is_telling(line: &str) -> bool {
@@ -101,7 +106,7 @@ pub fn is_telling(line: &str) -> bool {
     if TELLING.iter().any(|start| line.starts_with(start)) {
         return !line.starts_with("thread '") || line.contains(" panicked at ");
     }
-    if line.ends_with("... FAILED") || line.starts_with(CROSSES) {
+    if line.ends_with("... FAILED") || line.starts_with(CROSSES) || lists_failed_test(line) {
         return true;
     }
     if TOLD_BEHIND.iter().any(|message| line.contains(message)) || counts_failures(line) {
@@ -139,9 +144,20 @@ pub(crate) fn is_report(line: &str) -> bool {
 /// Whether a line names a failed test.
 pub(crate) fn names_test(line: &str) -> bool {
     let begins = FAILED_TESTS.iter().any(|start| line.starts_with(start));
-    (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES))
+    (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES) || lists_failed_test(line))
         && !is_report(line)
         && !is_excused(line)
+}
+
+/// A row in the list of failed tests of ctest, `7 - Dock.Closes (Failed)`, of PHPUnit, `1) Tests\RssTest::testFeed`, or of
+/// GoogleTest.
+fn lists_failed_test(line: &str) -> bool {
+    let line = line.trim();
+    let Some((_, rest)) = number(line) else { return line.starts_with("[  FAILED  ] ") };
+    let of_phpunit = rest
+        .strip_prefix(") ")
+        .is_some_and(|name| name.contains("::test") && !name.trim_end().contains(' '));
+    of_phpunit || rest.starts_with(" - ") && CTEST_ENDS.iter().any(|end| rest.ends_with(end))
 }
 
 /// Whether a line is an exit code, a rule, the progress of a test runner or a part of TAP without a failure.
@@ -229,6 +245,22 @@ mod tests {
                 "# Subtest: doubles\nok 2 - doubles\n  ...\n1..3\n# tests 3\n# pass 2\n# fail 1\n\
                  npm notice",
                 "# fail 1",
+            ),
+            (
+                "Test project /srv/robot/build\n    Start 1: Dock.Closes\n\
+                 1/2 Test #1: Dock.Closes ......***Failed    0.01 sec\n\
+                 The following tests FAILED:\n\t  1 - Dock.Closes (Failed)\n\
+                 Errors while running CTest",
+                "1 - Dock.Closes (Failed)",
+            ),
+            (
+                "PHPUnit 11.2\n..F.\n1) Tests\\RssTest::testFeed\nFailed asserting that 2 is 3.\n\
+                 FAILURES!\nTests: 4, Assertions: 9, Failures: 1.",
+                "1) Tests\\RssTest::testFeed",
+            ),
+            (
+                "[ RUN      ] Dock.Closes\n[  FAILED  ] Dock.Closes (2 ms)\n 1 FAILED TEST",
+                "[  FAILED  ] Dock.Closes (2 ms)",
             ),
             ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
             ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),

@@ -148,7 +148,7 @@ const ROWS: &[(RunKind, &[&str], Words)] = &[
         Words::First(&["build*", "compile", "publish", "bake"]),
     ),
     (RunKind::Test, &["cypress"], Words::First(&["run"])),
-    (RunKind::Test, &["manage.py"], Words::First(&["test"])),
+    (RunKind::Test, &["manage.py", "artisan"], Words::First(&["test"])),
     (RunKind::Test, &["nx", "turbo", "ng"], Words::First(&["test*"])),
     (
         RunKind::Build,
@@ -350,6 +350,7 @@ fn behind_runner<'a>(program: &str, args: &'a [String]) -> Option<(&'a str, &'a 
             &args[first + 1..]
         }
         "bundle" if args[first] == "exec" => &args[first + 1..],
+        "php" => &args[first..],
         _ => return None,
     };
     let rest = rest.iter().position(|arg| !arg.starts_with('-')).and_then(|at| rest.get(at..))?;
@@ -391,6 +392,9 @@ mod tests {
             ("dotnet test", "test dotnet test"),
             ("zig build test", "test zig test"),
             ("bundle exec rspec", "test rspec"),
+            ("php artisan test --filter Rss", "test artisan test"),
+            ("php vendor/bin/phpunit", "test phpunit"),
+            ("php -r 'echo 1;'", ""),
             ("cargo build && cargo test", "test cargo test"),
             ("timeout 60 cargo test 2>&1 | tail -5", "test cargo test"),
             ("bash -lc 'cargo test'", "test cargo test"),

@@ -95,8 +95,18 @@ pub(crate) fn failed(commands: &[Simple], texts: &[&str]) -> bool {
         "git" => said.git(&own),
         _ if program.ends_with(".py") => said.python() || said.unittest(),
         _ if SHOWS.contains(&program) => false,
-        _ => said.other(program, args) || said.tap(),
+        _ => said.other(program, args) || said.tap() || said.google_test(),
     }
+}
+
+/// A line of Ansible's recap: `web1 : ok=5 changed=1 unreachable=0 failed=1 skipped=0`.
+fn failed_on_host(line: &str) -> bool {
+    let counts = line.split_once(" : ok=").map(|(_, counts)| counts).unwrap_or_default();
+    let red = |member: &str| {
+        let count = member.strip_prefix("unreachable=").or_else(|| member.strip_prefix("failed="));
+        count.and_then(number).is_some_and(|(count, _)| count > 0)
+    };
+    counts.split_whitespace().any(red)
 }
 
 /// The commands of a line that print something themselves, if the line shows nothing else: the others are set-up
@@ -352,9 +362,20 @@ impl Said<'_> {
                 "Unable to connect to the server: ",
             ]),
             "helm" => self.at_an_end(&["Error: "]),
+            "ansible-playbook" | "ansible" => self.any(failed_on_host),
             "java" => self.begins(&["Exception in thread \"main\" "]),
             _ => false,
         }
+    }
+
+    /// The end of a GoogleTest program: ` 1 FAILED TEST` below the names of the failed tests.
+    fn google_test(&self) -> bool {
+        let counts = |line: &str| {
+            line.strip_prefix(' ').and_then(number).is_some_and(|(count, rest)| {
+                count > 0 && matches!(rest, " FAILED TEST" | " FAILED TESTS")
+            })
+        };
+        self.begins(&["[  FAILED  ] "]) && self.any(counts)
     }
 
     /// A complete TAP stream with a failed test, or the last line of Perl's `Test::More`, from any program.

@@ -23,6 +23,8 @@ pub(super) struct Runners {
     pub(super) is_single: bool,
     /// Whether the end of the run's output is shown.
     pub(super) shows_end: bool,
+    /// Whether the line does the run once more.
+    pub(super) repeats: bool,
     families: Vec<Family>,
 }
 
@@ -53,7 +55,14 @@ impl Runners {
             }
         }
         let shows_end = shows_end(commands.get(place..).unwrap_or_default());
+        let later = commands.iter().skip(place + 1);
+        let is_run = |command: &&Simple| {
+            commands
+                .get(place)
+                .is_some_and(|run| (&run.program, &run.args) == (&command.program, &command.args))
+        };
         Runners {
+            repeats: later.filter(is_run).count() > 0,
             runs_others: others > 0,
             reports_failures: others > 0 && silent == 0 && shows_end,
             is_single: runs == 1 && others == 0,
@@ -102,6 +111,7 @@ fn own_families(run: &Run<'_>) -> &'static [Family] {
         "bats" => &[F::Tap, F::Examples],
         "rspec" | "mix" => &[F::Examples],
         "ctest" => &[F::Ctest],
+        "phpunit" | "pest" | "artisan" => &[F::Php],
         "mvn" | "mvnw" => &[F::Maven],
         "gradle" | "gradlew" => &[F::Gradle, F::Compiler],
         "dotnet" | "msbuild" => &[F::Dotnet],
