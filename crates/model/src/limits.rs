@@ -761,6 +761,8 @@ pub const BRIEFING_READ_EDITS: usize = 80;
 pub const BRIEFING_READ_COMMANDS: usize = 80;
 pub const BRIEFING_READ_FAILURES: usize = 20;
 pub const BRIEFING_READ_TALK: usize = 40;
+/// Prompts that are read for decisions: one that holds is often weeks old.
+pub const BRIEFING_READ_PROMPTS: usize = 240;
 /// Other projects that are read for a briefing, most recently active first.
 pub const BRIEFING_READ_PROJECTS: usize = 8;
 /// Records of each of these projects.

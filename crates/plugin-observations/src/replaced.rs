@@ -39,6 +39,8 @@ pub(crate) struct TalkStatement {
     kind: ObsType,
     /// The prompt of its turn.
     turn: Option<i64>,
+    /// Whether it is a prompt that agrees to what the agent proposed.
+    accepts: bool,
     statement: Arc<Statement>,
 }
 
@@ -51,7 +53,8 @@ impl TalkStatement {
         text: &str,
     ) -> TalkStatement {
         let statement = if kind.is_talk() { rx.statement(id, text) } else { Arc::default() };
-        TalkStatement { id, at, kind, turn, statement }
+        let accepts = kind == ObsType::UserPrompt && text::accepts(text);
+        TalkStatement { id, at, kind, turn, accepts, statement }
     }
 
     pub(crate) fn of(rx: &Rx<'_>, record: &Observation) -> TalkStatement {
@@ -82,7 +85,9 @@ impl TalkStatement {
     fn replaces_from(&self, older: &TalkStatement) -> Option<f64> {
         let is_newer = (self.at, self.id) > (older.at, older.id);
         let is_same_turn = self.turn.is_some() && self.turn == older.turn;
-        if !is_newer || is_same_turn {
+        // "ok, do that: watch the directory instead of the file" repeats what it agrees to.
+        let agrees = self.accepts && older.kind == ObsType::Answer;
+        if !is_newer || is_same_turn || agrees {
             return None;
         }
         let is_prompt = self.kind == ObsType::UserPrompt;

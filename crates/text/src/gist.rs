@@ -43,7 +43,14 @@ const OPENING_WORDS_MAX: usize = 10;
 /// emphasis and fence markers of Markdown, and without headings and tables.
 pub fn gist(text: &str, max_chars: usize) -> String {
     let telling = joined(prose(text).skip_while(|sentence| is_opening(sentence)));
-    let gist = if telling.is_empty() { joined(prose(text)) } else { telling };
+    let mut gist = if telling.is_empty() { joined(prose(text)) } else { telling };
+    // What the agent will do next is worth more than what is between.
+    if let Some(plan) = last_plan(text).filter(|plan| !gist.ends_with(plan)) {
+        let with_plan = format!("{gist} … {plan}");
+        if with_plan.chars().count() <= max_chars {
+            gist = with_plan;
+        }
+    }
     line_of_words(&gist.replace("**", ""), max_chars)
 }
 
@@ -70,9 +77,46 @@ fn is_opening(sentence: &str) -> bool {
         && said.split_whitespace().count() <= OPENING_WORDS_MAX
 }
 
-/// The last sentence of a text, if it is a question.
+/// Phrases by which an agent asks for something without a question mark.
+const REQUESTS: &[&str] = &[
+    "please confirm",
+    "please tell me",
+    "please decide",
+    "please let me know",
+    "let me know",
+    "tell me whether",
+    "tell me which",
+    "waiting for your",
+];
+
+/// The last sentence of a text, if it asks something of the user.
 pub fn last_question(text: &str) -> Option<&str> {
-    prose(text).last().filter(|sentence| sentence.trim_end().ends_with('?'))
+    prose(text).last().filter(|sentence| {
+        let said = sentence.trim_end().to_lowercase();
+        said.ends_with('?') || REQUESTS.iter().any(|request| said.contains(request))
+    })
+}
+
+/// Beginnings of a last sentence that says what is to be done next.
+const PLANS: &[&str] = &[
+    "i will ",
+    "i'll ",
+    "i would ",
+    "i'd ",
+    "next",
+    "remaining",
+    "still open",
+    "still missing",
+    "left to do",
+    "todo",
+];
+
+/// The last sentence of a text, if it says what is to be done next.
+fn last_plan(text: &str) -> Option<&str> {
+    prose(text).last().filter(|sentence| {
+        let said = sentence.to_lowercase().replace('’', "'");
+        PLANS.iter().any(|plan| said.starts_with(plan))
+    })
 }
 
 /// The sentences of a text that share the most words with `about`, and their neighbours, as one line of at most
@@ -173,6 +217,10 @@ mod tests {
     fn the_gist_is_the_first_meaningful_sentences() {
         let table = [
             ("", ""),
+            (
+                "Two tests are red because the watcher is gone. It was removed in May. I would bring it back.",
+                "Two tests are red because the watcher is gone. … I would bring it back.",
+            ),
             ("Done.", "Done."),
             (
                 "Done. The retry now waits 200 ms because the proxy drops bursts. More here.",

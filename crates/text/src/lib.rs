@@ -33,7 +33,7 @@ pub use decision::decision;
 pub use escapes::without_escapes;
 pub use gist::{gist, gist_about, last_question};
 pub use neutral::neutral;
-pub use small_talk::is_small_talk;
+pub use small_talk::{accepts, is_small_talk};
 pub use statement::{Replacement, Statement, asks_for_another_part};
 
 /// A number with its noun: `1 hint`, `2 hints`, `3 summaries`.

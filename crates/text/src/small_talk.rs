@@ -152,9 +152,33 @@ pub fn is_small_talk(text: &str) -> bool {
     is_plain && words::words(text).all(|(_, word)| is_known(word))
 }
 
+/// First words of prompts that agree, and phrases by which such a prompt refers to what was proposed.
+const AGREES: &[&str] = &[
+    "agreed", "fine", "good", "great", "ok", "okay", "perfect", "right", "sounds", "sure", "yeah",
+    "yep", "yes",
+];
+const PROPOSED: &[&str] =
+    &["do that", "do it", "do this", "go ahead", "go with that", "that works", "sounds good"];
+
+/// Whether a prompt agrees to what the agent proposed: "ok, let's do that on Monday".
+pub fn accepts(text: &str) -> bool {
+    let first = words::words(text).next().map(|(_, word)| word.to_lowercase());
+    first.is_some_and(|first| AGREES.contains(&first.as_str()))
+        && PROPOSED.iter().any(|phrase| text.to_lowercase().contains(phrase))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_agrees_if_it_refers_to_what_was_proposed() {
+        assert!(accepts("ok lets do that on monday: watch the directory instead of the file"));
+        assert!(accepts("Yes, go ahead."));
+        for text in ["ok, use Postgres instead of Redis", "do that", "no, do it by hand", ""] {
+            assert!(!accepts(text), "{text}");
+        }
+    }
 
     #[test]
     fn greetings_thanks_and_questions_about_the_state_want_nothing_done() {

@@ -246,6 +246,17 @@ mod tests {
                  npm notice",
                 "# fail 1",
             ),
+            ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
+            ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
+        ];
+        for (error, expected) in table {
+            assert_eq!(finding(error), expected, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn the_lists_of_failed_tests_name_the_finding() {
+        let table = [
             (
                 "Test project /srv/robot/build\n    Start 1: Dock.Closes\n\
                  1/2 Test #1: Dock.Closes ......***Failed    0.01 sec\n\
@@ -262,8 +273,6 @@ mod tests {
                 "[ RUN      ] Dock.Closes\n[  FAILED  ] Dock.Closes (2 ms)\n 1 FAILED TEST",
                 "[  FAILED  ] Dock.Closes (2 ms)",
             ),
-            ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
-            ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
         ];
         for (error, expected) in table {
             assert_eq!(finding(error), expected, "{error:?}");

@@ -392,9 +392,6 @@ mod tests {
             ("dotnet test", "test dotnet test"),
             ("zig build test", "test zig test"),
             ("bundle exec rspec", "test rspec"),
-            ("php artisan test --filter Rss", "test artisan test"),
-            ("php vendor/bin/phpunit", "test phpunit"),
-            ("php -r 'echo 1;'", ""),
             ("cargo build && cargo test", "test cargo test"),
             ("timeout 60 cargo test 2>&1 | tail -5", "test cargo test"),
             ("bash -lc 'cargo test'", "test cargo test"),
@@ -439,5 +436,14 @@ mod tests {
             });
             assert_eq!(told.unwrap_or_default(), expected, "{line}");
         }
+    }
+
+    /// @capture_test_and_build
+    #[test]
+    fn programs_of_php_are_behind_the_interpreter() {
+        let run = |line: &str| of(&commands(line)).map(|(_, run)| run.program.to_owned());
+        assert_eq!(run("php artisan test --filter Rss").as_deref(), Some("artisan"));
+        assert_eq!(run("php vendor/bin/phpunit").as_deref(), Some("phpunit"));
+        assert_eq!(run("php -r 'echo 1;'"), None);
     }
 }

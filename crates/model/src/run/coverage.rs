@@ -43,16 +43,14 @@ const SELECT_NOTHING_VALUED: &[&str] = &[
 ];
 
 /// Whether a run executes everything that another run of the program executed. Each selection of the wider run
-/// (names, files, packages, features) has to be selected by the narrower one too, or be a directory or module around
-/// it.
+/// (names, files, packages) has to be selected by the narrower one too, or be a directory or module around it. Options
+/// such as `--output-on-failure` select nothing.
 pub fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     if wider == narrower {
         return true;
     }
-    let (Some(wider), Some(narrower)) = (selected(program, wider), selected(program, narrower))
-    else {
-        return false;
-    };
+    let names = |line: &str| selected(program, line).map(|args| named(program, args));
+    let (Some(wider), Some(narrower)) = (names(wider), names(narrower)) else { return false };
     let is_around = |around: &String, part: &String| {
         contains(around, part) || (program == "unittest" && is_module_around(around, part))
     };
@@ -305,6 +303,9 @@ mod tests {
             ("npm", "npm --prefix web test", "cd web && npm test", true),
             ("npm", "npm --prefix=web test -- cart", "cd web && npm test", false),
             ("gradlew", "./gradlew test", "./gradlew test --info", true),
+            ("ctest", "ctest --test-dir b --output-on-failure", "ctest --test-dir b", true),
+            ("ctest", "ctest --test-dir b -R Dock", "ctest --test-dir b", false),
+            ("pytest", "pytest --lf", "pytest tests/a.py", true),
             ("node", "node --test | tail -5", "node --test 2>&1 | tail -20", true),
         ];
         for (program, wider, narrower, expected) in table {

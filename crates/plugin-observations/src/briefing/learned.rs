@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use agents::shell;
 use contract::Slot;
 use model::observation::{ObsType, Observation};
+use model::session::Prompt;
 use model::{OpError, limits};
 use store::TextQuestion;
 
@@ -127,11 +128,11 @@ fn read_decisions<'w>(
     let mut told: Vec<Decision<'_>> = Vec::new();
     // Records that change something and state no decision: they get a row if they replace one.
     let mut changes: Vec<Decision<'_>> = Vec::new();
-    for RecentTalk { at, id, kind, turn, text } in talk(writer) {
+    for RecentTalk { at, id, kind, turn, text, is_older } in talk(writer) {
         let judge = || Ok(text::decision(text).is_some() || text::change(text).is_some());
         let decides = writer.brief.rx.verdict(TextQuestion::Decides, (id, 0), judge)?;
-        // Every prompt may state something that was changed later.
-        let is_statement = kind == ObsType::UserPrompt;
+        // Every newer prompt may state something that was changed later.
+        let is_statement = kind == ObsType::UserPrompt && !is_older;
         if !is_statement && !decides {
             continue;
         }
@@ -179,20 +180,24 @@ struct RecentTalk<'w> {
     /// The prompt of its turn.
     turn: Option<i64>,
     text: &'w str,
+    /// Whether it is read for decisions only.
+    is_older: bool,
 }
 
 /// The prompts and answers, newest first.
 fn talk<'w>(writer: &'w SectionWriter<'_>) -> Vec<RecentTalk<'w>> {
     let work = &writer.work;
-    let said = work.prompts.iter().map(|prompt| {
+    let said = |prompt: &'w Prompt, is_older| {
         let (at, id, text) = (prompt.at, prompt.id, prompt.content.as_str());
-        RecentTalk { at, id, kind: ObsType::UserPrompt, turn: Some(id), text }
-    });
+        RecentTalk { at, id, kind: ObsType::UserPrompt, turn: Some(id), text, is_older }
+    };
     let answered = work.answers.iter().map(|seen| {
         let (at, id, text) = (seen.at_ms, seen.id, seen.content.as_str());
-        RecentTalk { at, id, kind: ObsType::Answer, turn: seen.prompt_id, text }
+        RecentTalk { at, id, kind: ObsType::Answer, turn: seen.prompt_id, text, is_older: false }
     });
-    let mut talk: Vec<RecentTalk<'_>> = said.chain(answered).collect();
+    let newer = work.prompts.iter().map(|prompt| said(prompt, false));
+    let older = work.older_prompts.iter().map(|prompt| said(prompt, true));
+    let mut talk: Vec<RecentTalk<'_>> = newer.chain(older).chain(answered).collect();
     talk.sort_by_key(|one| std::cmp::Reverse((one.at, one.id)));
     talk
 }
@@ -236,6 +241,10 @@ pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
     let mut keys: Vec<ProgramKey> = Vec::new();
     let mut fixes: Vec<ToldFix> = Vec::new();
     let failures = work.failures.iter();
+    // The command that fixed an older failure may not be among those that were read.
+    let is_full = work.commands.len() == limits::BRIEFING_READ_COMMANDS;
+    let known_since = work.commands.last().filter(|_| is_full).map_or(i64::MIN, |seen| seen.at_ms);
+    let failures = failures.filter(|failure| failure.at_ms >= known_since);
     let failed: Vec<(ProgramKey, &Observation)> =
         failures.filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
     let first = failed.last().map_or(i64::MAX, |(_, failure)| failure.at_ms);

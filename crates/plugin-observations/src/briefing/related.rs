@@ -15,12 +15,16 @@ use text::query;
 
 use super::reader::BriefingReader;
 use super::sections::{commit, whole_decision};
-use super::topic::subject;
+use super::topic::{own_subject, subject};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
 use crate::replaced::Replacements;
 
 pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
+    let asked = own_subject(said);
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
     let query = query::any_of(said);
     let question = moment.projects();
     // Records that are not in the index by then are not found.
@@ -62,7 +66,9 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             }
             let hit = observations::one(rx, id)?.filter(|seen| {
                 // Records of other kinds, such as memories, are shown by their own plugin.
-                seen.obs_type == seen.obs_type.kind() && brief.is_worth_telling(seen)
+                seen.obs_type == seen.obs_type.kind()
+                    && brief.is_worth_telling(seen)
+                    && is_about(seen, &asked)
             });
             let Some(hit) = hit else { continue };
             let RelatedTurn { turn, hit, replaces } = reader.current(hit)?;
@@ -76,6 +82,15 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
         }
         Ok(related)
     })
+}
+
+/// Whether a record has one of these stems.
+fn is_about(seen: &Observation, asked: &BTreeSet<String>) -> bool {
+    let none = serde_json::Value::Null;
+    let metadata = seen.metadata.as_ref().unwrap_or(&none);
+    let text = Observation::searched(&seen.content, seen.file_path.as_deref(), metadata);
+    let text = text.to_lowercase();
+    asked.iter().any(|stem| text.contains(stem.as_str()))
 }
 
 /// A row before it is rendered.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use contract::{Candidate, Slot};
 use model::observation::{ObsType, Observation};
+use model::run::RunKey;
 use model::session::{Prompt, Session, SessionState};
 use model::{OpError, limits, rank, run, time};
 use store::{observations, open_ends, prompts, sessions};
@@ -13,6 +14,7 @@ use super::learned::RecentDecisions;
 use super::reader::BriefingReader;
 use super::work::RecentWork;
 use super::{files_in_progress, learned, others, past_sessions, topic, uncommitted};
+use crate::same_run::{self, ProgramKey};
 use place::Scope;
 
 /// Separates the changed lines of an edit.
@@ -189,7 +191,7 @@ impl SectionWriter<'_> {
             rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
         }
         let answers: Vec<Observation> = self.work.answers.iter().filter(is_own).cloned().collect();
-        if let Some(last) = answers.first()
+        if let Some(last) = answers.iter().find(|seen| seen.agent_id.is_none())
             && open_ends::unanswered(self.brief.rx, &own)?.is_none()
             && let Some(text) = self.asked_back(last)
         {
@@ -204,7 +206,8 @@ impl SectionWriter<'_> {
             // It may have said the same again.
             if !self.is_quoted(&gist) {
                 told += 1;
-                let text = format!("answered: {}", self.quote(&gist));
+                let who = if seen.agent_id.is_some() { "a subagent answered" } else { "answered" };
+                let text = format!("{who}: {}", self.quote(&gist));
                 rows.push((seen.id, seen.at_ms, "what this session answered", text));
             }
         }
@@ -283,8 +286,35 @@ impl SectionWriter<'_> {
             };
             self.add(Slot::Open, row);
         }
+        if let Some(failed) = last.and_then(|last| self.failed_last(&last.session_id)) {
+            let row = BriefingRow {
+                id: failed.id,
+                at: failed.at_ms,
+                score: 0.9,
+                reason: "the last command of the last session, and it failed",
+                text: format!("failed last: {}", run::told(&failed)),
+                pinned: false,
+            };
+            self.add(Slot::Open, row);
+        }
         uncommitted::add(self, briefed.as_deref());
         Ok(())
+    }
+
+    /// The last action of a session, if it is a command that failed and is neither a test nor a build: those are red.
+    fn failed_last(&self, session: &str) -> Option<Observation> {
+        let work = &self.work;
+        let is_own = |seen: &&Observation| seen.session_id == session;
+        let failed = work.failures.iter().find(is_own)?;
+        if RunKey::of(failed).is_some() || ProgramKey::of(failed).is_none() {
+            return None;
+        }
+        let acts = |seen: &&Observation| !agents::is_read_only(&seen.content);
+        let commands = work.commands.iter().filter(acts);
+        let mut later = commands.chain(&work.edits).chain(&work.commits).filter(is_own);
+        let is_last = !later.any(|seen| (seen.at_ms, seen.id) > (failed.at_ms, failed.id));
+        let works = |seen: &Observation| same_run::worked_later(failed, seen);
+        (is_last && !work.commands.iter().any(works)).then(|| failed.clone())
     }
 
     /// The last session, and its prompt without an answer. A session in which the user only talked about something else

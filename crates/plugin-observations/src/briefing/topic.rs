@@ -131,6 +131,21 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
     telling_words(text).map(text::stem::stemmed).collect()
 }
 
+/// Stems of words for work on any subject: a prompt and a record that only share these are about different things.
+const ROUTINE: &[&str] = &[
+    "add", "build", "chang", "check", "clean", "code", "command", "commit", "creat", "delet",
+    "doe", "error", "fail", "file", "fix", "function", "lint", "make", "merg", "pass", "push",
+    "refactor", "remov", "renam", "review", "run", "script", "test", "tidi", "unit", "updat",
+    "use", "work", "write",
+];
+
+/// The subject of a prompt without words for work on any subject.
+pub(super) fn own_subject(text: &str) -> BTreeSet<String> {
+    let mut words = subject(text);
+    words.retain(|word| !ROUTINE.contains(&word.as_str()));
+    words
+}
+
 /// Whether a text has a subject at all.
 pub(super) fn has_subject(text: &str) -> bool {
     telling_words(text).next().is_some()

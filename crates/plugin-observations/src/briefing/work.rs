@@ -22,7 +22,9 @@ pub(super) struct RecentWork {
     pub(super) commands: Vec<Observation>,
     pub(super) failures: Vec<Observation>,
     pub(super) prompts: Vec<Prompt>,
-    /// The agent's own answers, without those of subagents and those that failed.
+    /// Prompts before these, which are read for decisions only.
+    pub(super) older_prompts: Vec<Prompt>,
+    /// The agent's own answers, without those that failed. Those of subagents are only of the session that is briefed.
     pub(super) answers: Vec<Observation>,
     pub(super) roots: Vec<String>,
 }
@@ -55,6 +57,8 @@ impl RecentWork {
         let failures = lately(&[ObsType::CommandError], work, limits::BRIEFING_READ_FAILURES)?;
         // Commands are only read to see how failures were fixed.
         let failed_since = failures.last().map_or(i64::MAX, |failure| failure.at_ms);
+        let mut said = prompts::lately(rx, projects, talk, limits::BRIEFING_READ_PROMPTS)?;
+        let older_prompts = said.split_off(said.len().min(limits::BRIEFING_READ_TALK));
         let mut work = RecentWork {
             sessions,
             own,
@@ -63,14 +67,18 @@ impl RecentWork {
             edits: lately(&edits, work, limits::BRIEFING_READ_EDITS)?,
             commands: lately(&[ObsType::Command], failed_since, limits::BRIEFING_READ_COMMANDS)?,
             failures,
-            prompts: prompts::lately(rx, projects, talk, limits::BRIEFING_READ_TALK)?,
+            prompts: said,
+            older_prompts,
             answers: lately(&[ObsType::Answer], talk, limits::BRIEFING_READ_TALK)?,
             roots: projects::roots(rx, projects)?,
         };
         work.roots.extend(brief.place.worktree().map(str::to_owned));
         work.roots.extend(brief.place.linked_root());
         work.edits.retain(|seen| !seen.failed());
-        work.answers.retain(|seen| !seen.failed() && seen.agent_id.is_none());
+        let own = work.own.as_ref().map(|own| own.session_id.as_str());
+        work.answers.retain(|seen| {
+            !seen.failed() && (seen.agent_id.is_none() || own == Some(seen.session_id.as_str()))
+        });
         Ok(work)
     }
 
@@ -100,6 +108,7 @@ impl RecentWork {
             commands: lately(&[ObsType::Command], work)?,
             failures: lately(&[ObsType::CommandError], work)?,
             prompts: said,
+            older_prompts: Vec::new(),
             answers: lately(&[ObsType::Answer], talk)?,
             roots: projects::roots(rx, &projects)?,
         };

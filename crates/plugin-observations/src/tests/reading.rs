@@ -127,7 +127,24 @@ impl World {
         pretty(&params, &result, usize::MAX).unwrap()
     }
 
-    pub(super) fn feed(&self, (session, cwd): (&str, &str), ago: i64, what: Happening) {
+    pub(super) fn feed(&self, at: (&str, &str), ago: i64, what: Happening) {
+        self.feed_of(None, at, ago, what);
+    }
+
+    /// What a subagent answered to the agent.
+    pub(super) fn subagent_answer(&self, at: (&str, &str), ago: i64, text: &str) {
+        let text = redact(text, Profile::Strict);
+        let answer = Answer { text, ends: Ends::Subagent, failed: false };
+        self.feed_of(Some("a-1"), at, ago, Happening::Answered(answer));
+    }
+
+    fn feed_of(
+        &self,
+        agent_id: Option<&str>,
+        (session, cwd): (&str, &str),
+        ago: i64,
+        what: Happening,
+    ) {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut id = [1; 16];
         id[..8].copy_from_slice(&number.to_le_bytes());
@@ -147,7 +164,7 @@ impl World {
             session: session.into(),
             cwd: Some(redact(cwd, Profile::Strict)),
             prompt_id: None,
-            agent_id: None,
+            agent_id: agent_id.map(str::to_owned),
             tool_use_id: None,
             transcript: None,
             what,

@@ -67,6 +67,19 @@ fn a_prompt_with_nothing_but_the_name_of_the_project_in_common_gets_no_rows() {
 
 /// @briefing_at_prompts
 #[test]
+fn words_for_work_on_any_subject_bring_no_rows() {
+    let world = World::new();
+    world.prompt(S, 5 * HOUR, "add a unit test for the zone names");
+    world.edit(S, 4 * HOUR, "/nowhere/web/zones_test.rs", "Edit zones_test.rs: fn unit()");
+    world.answer(S, 3 * HOUR, "The zone names have a unit test now. All tests pass.");
+    for prompt in ["run the unit tests", "add a unit test for the router"] {
+        assert_eq!(block(&world, prompt), [], "{prompt}");
+    }
+    assert_eq!(block(&world, "is there a unit test for the zone names?").len(), 1);
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
     let world = World::new();
     world.prompt(S, 5 * HOUR, "We decided to compress the uploads of skiff with zstd level 3.");

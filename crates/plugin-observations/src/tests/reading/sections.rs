@@ -390,6 +390,70 @@ fn a_briefing_after_a_compact_starts_with_the_work_of_the_session_itself() {
     assert_eq!(section(&look, "This session"), section(&own, "This session"));
 }
 
+/// @briefing_recovery
+#[test]
+fn a_briefing_after_a_compact_has_what_a_subagent_found() {
+    let world = World::new();
+    world.prompt(S, 2 * HOUR, "why does the policy of the media bucket not apply?");
+    world.subagent_answer(
+        S,
+        HOUR,
+        "The policy is in modules/media/policy.tf and has no principal.",
+    );
+    let own = started(&world, S, "compact");
+    let found =
+        "a subagent answered: \"The policy is in modules/media/policy.tf and has no principal.\"";
+    assert!(section(&own, "This session").contains(&found.to_owned()), "{own}");
+    assert!(!started(&world, NEXT, "startup").contains("a subagent answered"));
+}
+
+/// @briefing_failed_last
+#[test]
+fn a_session_that_ended_with_a_failed_command_is_open() {
+    let world = World::new();
+    world.prompt(S, 3 * HOUR, "let the shop write to the media bucket");
+    let error =
+        json!({ "failed": true, "error": "Exit code 1\nError: no principal in the policy" });
+    world.used(S, 2 * HOUR, (ObsType::CommandError, None), "terraform apply -auto-approve", error);
+    world.command(S, HOUR, "git status");
+    world.answer(
+        S,
+        HOUR,
+        "Apply failed: the policy has no principal. Please confirm that I may add one.",
+    );
+    let open = section(&started(&world, NEXT, "startup"), "Open");
+    assert_eq!(
+        open,
+        [
+            "the agent asked: \"Please confirm that I may add one.\"",
+            "failed last: `terraform apply -auto-approve`: Error: no principal in the policy",
+        ]
+    );
+    world.command(S, HOUR / 2, "terraform apply -auto-approve");
+    let open = section(&started(&world, ("s-3", WEB), "startup"), "Open");
+    assert!(!open.iter().any(|row| row.starts_with("failed last")), "{open:?}");
+}
+
+/// @briefing_decisions
+#[test]
+fn a_decision_that_still_holds_is_shown_after_many_prompts() {
+    let world = World::new();
+    world.prompt(
+        S,
+        99 * HOUR,
+        "Decision: tide times come from the gauge service, never from the scraper.",
+    );
+    for number in 1..90 {
+        world.prompt(
+            S,
+            (95 - number) * HOUR,
+            &format!("tidy file number {number} of the harbour page"),
+        );
+    }
+    let briefing = started(&world, NEXT, "startup");
+    assert!(briefing.contains("decided: \"Decision: tide times come from the gauge"), "{briefing}");
+}
+
 /// @briefing_pins_lead
 #[test]
 fn marks_and_pins_come_first_in_a_briefing() {
