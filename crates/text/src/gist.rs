@@ -44,7 +44,7 @@ const OPENING_WORDS_MAX: usize = 10;
 pub fn gist(text: &str, max_chars: usize) -> String {
     let telling = joined(prose(text).skip_while(|sentence| is_opening(sentence)));
     let mut gist = if telling.is_empty() { joined(prose(text)) } else { telling };
-    // What the agent will do next is worth more than what is between.
+    // The next step of the agent is worth more than the sentences between.
     if let Some(plan) = last_plan(text).filter(|plan| !gist.ends_with(plan)) {
         let with_plan = format!("{gist} … {plan}");
         if with_plan.chars().count() <= max_chars {

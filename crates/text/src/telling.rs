@@ -83,7 +83,7 @@ const REPORTS: &[&str] = &[
 const FAILED_TESTS: &[&str] =
     &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●", "[  FAILED  ] "];
 
-/// What ctest says of a failed test in brackets at the end of its line.
+/// The reasons in brackets at the end of a line of ctest about a failed test.
 const CTEST_ENDS: &[&str] =
     &["(Failed)", "(Timeout)", "(SEGFAULT)", "(Not Run)", "(Subprocess aborted)", "(ILLEGAL)"];
 

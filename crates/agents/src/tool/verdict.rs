@@ -9,7 +9,6 @@
 
 mod builds;
 mod lines;
-mod php;
 mod plain;
 mod python;
 mod runners;
@@ -216,7 +215,6 @@ impl Reading<'_> {
             return;
         }
         python::line(self, line);
-        php::line(self, line);
         scripts::line(self, line);
         suites::line(self, line);
         builds::line(self, line);

@@ -145,7 +145,7 @@ fn told(failure: &KnownFailure, now: i64, width: usize) -> String {
     let now = now.saturating_mul(1_000);
     let ago = |at: &str| {
         let at = time::parse_rfc3339(at).unwrap_or(now);
-        // Someone who has just seen it fail wants to recognise that run.
+        // A failure of this minute is recognised by its seconds.
         if now.saturating_sub(at) < 60_000 { time::ago(at, now) } else { time::age(at, now) }
     };
     let KnownFailure { command, error, seen, last_at, fix, .. } = failure;

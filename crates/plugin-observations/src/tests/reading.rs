@@ -131,7 +131,7 @@ impl World {
         self.feed_of(None, at, ago, what);
     }
 
-    /// What a subagent answered to the agent.
+    /// The answer of a subagent.
     pub(super) fn subagent_answer(&self, at: (&str, &str), ago: i64, text: &str) {
         let text = redact(text, Profile::Strict);
         let answer = Answer { text, ends: Ends::Subagent, failed: false };

@@ -576,7 +576,7 @@ fn problem_line(problem: &Value) -> String {
     }
 }
 
-/// What was added to each project, as a table.
+/// The table of records that were added to each project.
 fn by_project(totals: &ImportTotals, width: usize) -> String {
     let headings =
         ["sessions", "prompts", "answers", "actions", "failed", "known", "agent", "project"];
