@@ -8,6 +8,7 @@ use crate::{Facts, Head};
 
 mod broken;
 mod claims;
+mod commits;
 mod hosts;
 mod remotes;
 mod repositories;
@@ -53,7 +54,22 @@ impl Folder {
         said.unwrap_or_else(|error| panic!("git {args:?} in '{within}': {error}"))
     }
 
+    /// Runs git at a time that it takes for the present.
+    fn git_at(&self, within: &str, args: &[&str], date: &str) -> String {
+        let dates = [("GIT_AUTHOR_DATE", date), ("GIT_COMMITTER_DATE", date)];
+        self.run_git(within, args, &dates).unwrap_or_else(|error| panic!("git {args:?}: {error}"))
+    }
+
     fn try_git(&self, within: &str, args: &[&str]) -> Result<String, String> {
+        self.run_git(within, args, &[])
+    }
+
+    fn run_git(
+        &self,
+        within: &str,
+        args: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Result<String, String> {
         let output = Command::new("git")
             .args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"])
             .args(args)
@@ -61,6 +77,7 @@ impl Folder {
             .env_remove("GIT_DIR")
             .env_remove("GIT_WORK_TREE")
             .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+            .envs(environment.iter().copied())
             .output()
             .expect("git can be run");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
