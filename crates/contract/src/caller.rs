@@ -48,7 +48,7 @@ impl<'a> KnownCaller<'a> {
     }
 
     /// The place of another directory than the caller's.
-    pub(crate) fn place_at(&self, directory: &str) -> Arc<Place> {
+    pub fn place_at(&self, directory: &str) -> Arc<Place> {
         self.places.at(Some(directory))
     }
 

@@ -3,7 +3,7 @@
 //! [`Cx`] gives access to these six things and does not grow.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::event::Event;
 use model::{CallId, OpError, Reply, limits};
@@ -145,6 +145,26 @@ impl<'a> CallStore<'a> {
                 self.repeated.replace(Some(answer));
                 Err(OpError::internal("this call was answered before"))
             }
+        }
+    }
+
+    /// Runs `f` in a transaction that is rolled back, for an operation that says what it would do.
+    pub fn try_out<T: Send + 'static>(
+        &self,
+        mut f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<T, OpError> {
+        let output: Arc<Mutex<Option<T>>> = Arc::default();
+        let slot = output.clone();
+        let rolled_back = self.write_unanswered(move |tx| -> Result<(), OpError> {
+            let output = f(tx)?;
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
+            Err(OpError::unavailable("a dry run stores nothing"))
+        });
+        let output = output.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (output, rolled_back) {
+            (Some(output), _) => Ok(output),
+            (None, Err(error)) => Err(error),
+            (None, Ok(())) => Err(OpError::internal("a dry run was not rolled back")),
         }
     }
 

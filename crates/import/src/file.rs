@@ -26,6 +26,8 @@ pub enum Problem {
     TooLong,
     /// The agent's hook would not have sent such an event.
     Refused,
+    /// The file could not be read.
+    Unreadable,
 }
 
 impl Problem {
@@ -36,6 +38,7 @@ impl Problem {
             Problem::Malformed => "a member is missing or has another type",
             Problem::TooLong => "longer than 64 MiB",
             Problem::Refused => "no valid event",
+            Problem::Unreadable => "a file could not be read",
         }
     }
 }

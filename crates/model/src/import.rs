@@ -43,6 +43,14 @@ pub struct ImportCounts {
     /// Tool calls, the failed ones included.
     pub actions: u64,
     pub failures: u64,
+    #[serde(default)]
+    pub memories: u64,
+    /// Memories that were deleted, because the file that they come from has them no longer.
+    #[serde(default)]
+    pub removed: u64,
+    /// Memories that look like secrets. They are not stored.
+    #[serde(default)]
+    pub secrets: u64,
     /// Events whose record was stored before, by a hook or by an import.
     pub known: u64,
     /// Events whose record the user purged.
@@ -92,7 +100,7 @@ impl ImportCounts {
 
     /// How many records are new.
     pub fn added(&self) -> u64 {
-        self.prompts + self.answers + self.actions
+        self.prompts + self.answers + self.actions + self.memories
     }
 
     /// Adds the counts of further events.
@@ -101,6 +109,9 @@ impl ImportCounts {
         self.answers += more.answers;
         self.actions += more.actions;
         self.failures += more.failures;
+        self.memories += more.memories;
+        self.removed += more.removed;
+        self.secrets += more.secrets;
         self.known += more.known;
         self.forgotten += more.forgotten;
         self.excluded += more.excluded;

@@ -21,6 +21,7 @@ pub mod memory;
 pub mod object;
 pub mod observation;
 pub mod origin;
+pub mod portable;
 pub mod project;
 pub mod rank;
 pub mod run;

@@ -157,3 +157,16 @@ mod tests {
         assert!(check_importance("importance", 1.01).is_err());
     }
 }
+
+/// Whether an agent loads the files of this source itself, so that it knows a memory from there already.
+pub fn is_loaded_by(source: &str, agent: &str) -> bool {
+    let agents: &[&str] = match source {
+        "claude-md" => &["claude-code", "opencode", "cursor"],
+        "claude-memory" => &["claude-code"],
+        "agents-md" => &["codex", "opencode", "cursor"],
+        "codex-memory" => &["codex"],
+        "gemini-md" => &["gemini-cli"],
+        _ => &[],
+    };
+    agents.contains(&agent)
+}

@@ -8,9 +8,11 @@ mod activity_stats;
 mod answered;
 mod briefing;
 mod examples;
+mod export_records;
 mod file_history;
 mod find_similar;
 mod get_observations;
+mod import_records;
 mod ingest;
 mod maintain;
 mod mark;
@@ -83,6 +85,8 @@ impl Plugin for Observations {
             Operation::new(mark::Mark),
             Operation::new(purge::Purge),
             Operation::new(scrub::Scrub),
+            Operation::new(export_records::ExportRecords),
+            Operation::new(import_records::ImportRecords),
             Operation::new(project::ListProjects),
             Operation::new(project::AliasProject),
             Operation::new(project::MergeProjects),

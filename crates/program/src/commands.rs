@@ -7,6 +7,7 @@ mod config;
 mod connecting;
 mod doctor;
 mod eval;
+mod export;
 pub mod hook;
 mod import;
 mod install;
@@ -53,6 +54,7 @@ const COMMANDS: &[ProgramCommand] = &[
     ProgramCommand { command: uninstall::command, run: uninstall::run },
     ProgramCommand { command: agents::command, run: agents::run },
     ProgramCommand { command: import::command, run: import::run },
+    ProgramCommand { command: export::command, run: export::run },
     ProgramCommand { command: plugin::command, run: plugin::run },
     ProgramCommand { command: serve::command, run: serve::run },
     ProgramCommand { command: status::command, run: status::run },

@@ -24,6 +24,15 @@ pub fn count(tx: &Tx<'_>, batch: i64, files: u64, added: u64) -> Result<(), OpEr
     tx.sql(|db| db.prepare_cached(COUNT)?.execute(params![batch, files, added]).map(drop))
 }
 
+/// Forgets an import that changed nothing. Returns whether it did.
+pub fn discard_empty(tx: &Tx<'_>, batch: i64) -> Result<bool, OpError> {
+    const DISCARD: &str = "DELETE FROM import_batches WHERE id = ?1 \
+         AND NOT EXISTS (SELECT 1 FROM origins WHERE batch = ?1) \
+         AND NOT EXISTS (SELECT 1 FROM import_cursors WHERE batch = ?1) \
+         AND NOT EXISTS (SELECT 1 FROM import_created WHERE batch = ?1)";
+    Ok(tx.sql(|db| db.prepare_cached(DISCARD)?.execute([batch]))? > 0)
+}
+
 /// An import by its id.
 pub fn get(rx: &Rx<'_>, id: i64) -> Result<Option<ImportBatch>, OpError> {
     const GET: &str = "SELECT id, at, source, files, added FROM import_batches WHERE id = ?1";
@@ -184,6 +193,16 @@ pub fn created_session(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
     rx.sql(|db| db.prepare_cached(CREATED)?.exists(given))
 }
 
+/// Whether this session is no older than an import: the import created it, or is about to.
+pub fn is_new_session(rx: &Rx<'_>, batch: i64, session: i64) -> Result<bool, OpError> {
+    const BEFORE: &str = "SELECT NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session = ?2 \
+           AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = q.id AND o.batch = ?1)) \
+         AND NOT EXISTS (SELECT 1 FROM observations d WHERE d.session = ?2 \
+           AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = d.id AND o.batch = ?1))";
+    let given = params![batch, session];
+    rx.sql(|db| db.prepare_cached(BEFORE)?.query_row(given, |row| row.cell(0)))
+}
+
 fn added_by(rx: &Rx<'_>, batch: i64) -> Result<PurgeFilter, OpError> {
     Ok(PurgeFilter { ids: Some(records(rx, batch)?), ..PurgeFilter::default() })
 }
@@ -241,7 +260,13 @@ pub fn note_created(tx: &Tx<'_>, batch: i64, marks: &ImportMarks) -> Result<(), 
         let created: Vec<i64> = tx
             .sql(|db| db.prepare_cached(&since)?.query_map([mark], |row| row.cell(0))?.collect())?;
         for id in created {
-            if kind == Created::Alias || !kind.remove_unused(tx, id)? {
+            // The records of a session of an export may have expired, so that only its summary is left.
+            let is_kept = match kind {
+                Created::Session => sessions::has_summary(tx, id)?,
+                Created::Alias => true,
+                Created::Project => false,
+            };
+            if is_kept || !kind.remove_unused(tx, id)? {
                 let given = params![batch, kind as i64, id];
                 tx.sql(|db| db.prepare_cached(NOTE)?.execute(given))?;
             }

@@ -66,6 +66,7 @@ mod paths;
 pub mod pauses;
 pub mod plain;
 mod pool;
+pub mod portable;
 mod postings;
 pub mod projects;
 pub mod prompts;

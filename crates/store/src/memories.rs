@@ -5,6 +5,7 @@ use meaning::Vector;
 use model::OpError;
 use model::memory::{MemoryCategory, MemoryStatus, id_of};
 use model::observation::{Observation, RecordType};
+use model::origin::Origin;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Value, json};
 use text::secrets::Redacted;
@@ -17,7 +18,7 @@ use crate::search::similar::{nearest_first, nearest_to};
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
-use crate::{passages, receipts, record_ids};
+use crate::{origins, passages, receipts, record_ids};
 
 /// The row of the registry.
 pub(crate) struct Memories;
@@ -77,13 +78,19 @@ impl Memory {
 
 /// Stores a memory. Returns its record id and its UUID.
 pub fn add(tx: &Tx<'_>, new: &NewMemory<'_>) -> Result<(i64, String), OpError> {
-    const ADD: &str = "INSERT INTO memories \
-         (id, uuid, stored_in, project, root, at, category, importance, tags, content) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let read = |row: &Row<'_>| Ok([row.cell::<i64>(0)?, row.cell::<i64>(1)?]);
     let [high, low] = tx.sql(|db| db.query_row("SELECT random(), random()", [], read))?;
     let random = (u128::from(high.cast_unsigned()) << 64) | u128::from(low.cast_unsigned());
-    let (id, uuid) = (record_ids::next(tx)?, id_of(random.to_be_bytes()));
+    let uuid = id_of(random.to_be_bytes());
+    Ok((add_with_uuid(tx, new, &uuid)?, uuid))
+}
+
+/// Stores a memory under a UUID that no other has. Returns its record id.
+pub(crate) fn add_with_uuid(tx: &Tx<'_>, new: &NewMemory<'_>, uuid: &str) -> Result<i64, OpError> {
+    const ADD: &str = "INSERT INTO memories \
+         (id, uuid, stored_in, project, root, at, category, importance, tags, content) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let id = record_ids::next(tx)?;
     let NewMemory { project, stored_in, root, at, category, importance, tags, content } = new;
     let tags: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
     let tags = json!(tags).to_string();
@@ -92,7 +99,38 @@ pub fn add(tx: &Tx<'_>, new: &NewMemory<'_>) -> Result<(i64, String), OpError> {
         params![id, uuid, stored_in, project, root, at, category, importance, tags, content];
     tx.sql(|db| db.prepare_cached(ADD)?.execute(given))?;
     passages::add(tx, id)?;
-    Ok((id, uuid))
+    Ok(id)
+}
+
+/// Notes where an imported memory comes from: the tool or the kind of file, and a hash of the file's path.
+pub(crate) fn set_source(
+    tx: &Tx<'_>,
+    id: i64,
+    source: Option<&str>,
+    file: Option<Origin>,
+) -> Result<(), OpError> {
+    const SET: &str = "INSERT INTO memory_sources (id, source, file) VALUES (?1, ?2, ?3)";
+    let Some(source) = source else { return Ok(()) };
+    let given = params![id, source, file.map(|file| file.0)];
+    tx.sql(|db| db.prepare_cached(SET)?.execute(given).map(drop))
+}
+
+/// The tool or the kind of file that a memory was imported from.
+pub fn source(rx: &Rx<'_>, id: i64) -> Result<Option<String>, OpError> {
+    const SOURCE: &str = "SELECT source FROM memory_sources WHERE id = ?1";
+    rx.sql(|db| db.prepare_cached(SOURCE)?.query_row([id], |row| row.cell(0)).optional())
+}
+
+/// The memories of a file that is imported as a whole: record ids.
+pub fn of_file(rx: &Rx<'_>, file: Origin) -> Result<Vec<i64>, OpError> {
+    const OF_FILE: &str = "SELECT id FROM memory_sources WHERE file = ?1 ORDER BY id";
+    rx.sql(|db| db.prepare_cached(OF_FILE)?.query_map([file.0], |row| row.cell(0))?.collect())
+}
+
+/// The UUIDs of the memories that this one superseded.
+pub(crate) fn superseded_uuids(rx: &Rx<'_>, id: i64) -> Result<Vec<String>, OpError> {
+    const SUPERSEDED: &str = "SELECT uuid FROM memories WHERE superseded_by = ?1 ORDER BY id";
+    rx.sql(|db| db.prepare_cached(SUPERSEDED)?.query_map([id], |row| row.cell(0))?.collect())
 }
 
 /// Puts a memory in the place of another one. If that is superseded already, the memory that is in its place now is
@@ -209,6 +247,26 @@ pub fn current(rx: &Rx<'_>, id: i64) -> Result<i64, OpError> {
     Ok(current)
 }
 
+/// Deletes a memory because the user says so: an import does not bring it back. Returns the UUIDs of those that hold
+/// again.
+pub fn delete(tx: &Tx<'_>, id: i64) -> Result<Vec<String>, OpError> {
+    origins::forget(tx, &json_ids([id]))?;
+    remove(tx, id)
+}
+
+/// Deletes the memories of a file that it has no longer: those without any of these origins. Returns how many.
+pub fn retain_of_file(tx: &Tx<'_>, file: Origin, present: &[Origin]) -> Result<u64, OpError> {
+    let mut removed = 0;
+    for id in of_file(tx, file)? {
+        let origins = origins::all_of(tx, id)?;
+        if !origins.iter().any(|origin| present.contains(origin)) {
+            remove(tx, id)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
 /// Deletes a memory. The memories that it superseded get its own successor; without one they hold again. Returns the
 /// UUIDs of those that hold again.
 pub fn remove(tx: &Tx<'_>, id: i64) -> Result<Vec<String>, OpError> {
@@ -221,7 +279,11 @@ pub fn remove(tx: &Tx<'_>, id: i64) -> Result<Vec<String>, OpError> {
     let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
     let relinked: Vec<(String, Option<i64>)> =
         tx.sql(|db| db.prepare_cached(AGAIN)?.query_map([id], read)?.collect())?;
-    tx.sql(|db| db.prepare_cached(REMOVE)?.execute([id]))?;
+    tx.sql(|db| {
+        db.prepare_cached("DELETE FROM memory_sources WHERE id = ?1")?.execute([id])?;
+        db.prepare_cached(REMOVE)?.execute([id])
+    })?;
+    origins::remove(tx, id)?;
     if let Some(uuid) = uuid {
         // Answers to other calls may quote its beginning.
         calls::forget_with(tx, &uuid, true)?;
@@ -245,21 +307,24 @@ impl Aggregate for Memories {
     }
 
     fn tables(&self) -> &'static [TableInfo] {
-        const TABLES: &[TableInfo] = &[TableInfo {
-            name: "memories",
-            role: TableRole::Record,
-            is_indexed: true,
-            json: &["tags"],
-            words: &[CATEGORY],
-            references: &[
-                Reference::needed("project", "projects"),
-                Reference::optional("superseded_by", "memories"),
-            ],
-            links: &[("stored_in", "sessions")],
-            at: Some("at"),
-            root: Some("root"),
-            times: &["at"],
-        }];
+        const TABLES: &[TableInfo] = &[
+            TableInfo {
+                name: "memories",
+                role: TableRole::Record,
+                is_indexed: true,
+                json: &["tags"],
+                words: &[CATEGORY],
+                references: &[
+                    Reference::needed("project", "projects"),
+                    Reference::optional("superseded_by", "memories"),
+                ],
+                links: &[("stored_in", "sessions")],
+                at: Some("at"),
+                root: Some("root"),
+                times: &["at"],
+            },
+            TableInfo { name: "memory_sources", links: &[("id", "memories")], ..TableInfo::PLAIN },
+        ];
         TABLES
     }
 
@@ -299,7 +364,17 @@ impl Records for Memories {
             let mut select = db.prepare_cached(PROJECT)?;
             select.query_row([memory.project], |row| row.cell(0)).optional()
         })?;
+        let source = source(rx, id)?;
         let Memory { uuid, at, category, importance, tags, content, .. } = memory;
+        let mut metadata = json!({
+            "memory_id": uuid,
+            "category": category,
+            "importance": importance,
+            "tags": tags,
+        });
+        if let Some(source) = source {
+            metadata["source"] = json!(source);
+        }
         Ok(Some(Observation {
             id,
             timestamp: at.div_euclid(1_000),
@@ -310,12 +385,7 @@ impl Records for Memories {
             tool_name: None,
             file_path: None,
             content,
-            metadata: Some(json!({
-                "memory_id": uuid,
-                "category": category,
-                "importance": importance,
-                "tags": tags,
-            })),
+            metadata: Some(metadata),
             is_pinned: false,
             prompt_id: None,
             agent: String::new(),

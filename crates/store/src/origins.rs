@@ -87,6 +87,15 @@ fn of_record(rx: &Rx<'_>, record: i64) -> Result<Option<Origin>, OpError> {
     })
 }
 
+/// The origins of a record, in order.
+pub(crate) fn all_of(rx: &Rx<'_>, record: i64) -> Result<Vec<Origin>, OpError> {
+    const ALL: &str = "SELECT origin FROM origins WHERE record = ?1 ORDER BY origin";
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(ALL)?;
+        select.query_map([record], |row| row.cell(0).map(Origin))?.collect()
+    })
+}
+
 /// The state of an origin; `None` if it is new.
 pub fn find(rx: &Rx<'_>, origin: Origin) -> Result<Option<KnownOrigin>, OpError> {
     let found: Option<Option<i64>> = rx.sql(|db| {

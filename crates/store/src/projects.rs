@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
+use model::portable::PortableProject;
 use model::project::{
     KnownAliases, Lead, Leads, MADE, Project, ProjectFacts, ProjectOverview, shown_name,
 };
@@ -157,6 +158,30 @@ pub fn known(rx: &Rx<'_>, facts: &ProjectFacts) -> Result<Option<Project>, OpErr
         None if !leads.is_replaced => by_key(rx, facts.key()),
         None => Ok(None),
     }
+}
+
+/// The project of a line of an export, created if no alias or key leads to it. Its aliases lead to it from now on, unless
+/// they lead elsewhere.
+pub fn restore(tx: &Tx<'_>, new: &PortableProject) -> Result<Project, OpError> {
+    let known = match alias_of(tx, &new.key)? {
+        Some((id, _)) => by_id(tx, id)?,
+        None => None,
+    };
+    let project = match known {
+        Some(project) => project,
+        None => {
+            let facts = ProjectFacts {
+                root: new.root.clone(),
+                name: new.name.clone(),
+                ..ProjectFacts::default()
+            };
+            create(tx, new.key.clone(), &facts, new.created_at)?
+        }
+    };
+    for alias in new.aliases.iter().filter(|alias| !alias.starts_with(MADE)) {
+        learn(tx, project.id, alias)?;
+    }
+    Ok(project)
 }
 
 /// The project with this root.

@@ -264,6 +264,14 @@ pub fn over(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Extends the times of a session to a record that an import added.
+pub fn extend(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
+    const EXTEND: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
+         started_at = min(started_at, ?2) WHERE id = ?1 AND (last_at < ?2 OR started_at > ?2)";
+    forget_alive(tx, id);
+    tx.sql_on_row(|db| db.prepare_cached(EXTEND)?.execute(params![id, at])).map(drop)
+}
+
 /// Corrects the times of a session after an import was undone whose records were in this span.
 pub(crate) fn shrink(tx: &Tx<'_>, id: i64, (first, last): (i64, i64)) -> Result<(), OpError> {
     const SHRINK: &str = "WITH left(at, last) AS (SELECT min(at), max(last) FROM ( \
@@ -558,6 +566,12 @@ pub fn set_summary(tx: &Tx<'_>, id: i64, summary: Option<&Summary>) -> Result<()
         Some(_) => passages::changed(tx, id),
         None => passages::remove(tx, id),
     }
+}
+
+/// Whether a session has a summary.
+pub fn has_summary(rx: &Rx<'_>, id: i64) -> Result<bool, OpError> {
+    const HAS: &str = "SELECT 1 FROM sessions WHERE id = ?1 AND summary IS NOT NULL";
+    rx.sql(|db| db.prepare_cached(HAS)?.exists([id]))
 }
 
 /// Sessions with a summary and an id above this one, in order.

@@ -356,25 +356,6 @@ fn without_a_terminal_everything_is_imported_only_on_request() {
     assert!(!desk.finds("zebra").is_empty());
 }
 
-/// The rows of all tables that an import changes. The index is left out: it gives new numbers to its passages.
-fn dump(desk: &Desk) -> Vec<String> {
-    const TABLES: [&str; 11] = [
-        "sessions",
-        "session_details",
-        "prompts",
-        "observations",
-        "failures",
-        "projects",
-        "project_aliases",
-        "origins",
-        "import_batches",
-        "import_cursors",
-        "import_created",
-    ];
-    desk.home.run(&["stop"]);
-    TABLES.iter().flat_map(|table| sqlite::rows(&desk.home, table)).collect()
-}
-
 /// @import_undo
 #[test]
 fn undo_leaves_the_store_as_it_was() {
@@ -388,7 +369,7 @@ fn undo_leaves_the_store_as_it_was() {
         &json!({ "prompt_id": "p-0", "last_assistant_message": "The quokka is small." }),
     );
     let found = desk.finds("quokka");
-    let before = dump(&desk);
+    let before = sqlite::dump(&desk.home);
     let title = json!({ "customTitle": "Zebra totals" });
     desk.write("s-import.jsonl", &(desk.session() + &desk.line("custom-title", "t", &title)));
     let elsewhere = desk
@@ -399,11 +380,11 @@ fn undo_leaves_the_store_as_it_was() {
     desk.write("s-other.jsonl", &elsewhere.replace("toolu_", "toolu_other_"));
     let batch = desk.import(&[])["batch"].to_string();
     desk.finds("zebra");
-    assert_ne!(dump(&desk), before);
+    assert_ne!(sqlite::dump(&desk.home), before);
     desk.home.run(&["import", "--undo", &batch, "--yes"]).ok();
     assert!(desk.finds("zebra").is_empty());
     assert_eq!(desk.finds("quokka").len(), found.len());
-    assert_eq!(dump(&desk), before);
+    assert_eq!(sqlite::dump(&desk.home), before);
 }
 
 /// @import_titles

@@ -111,7 +111,7 @@ const DERIVED: [(&str, &str); 5] = [
     ("sessions", "summary"),
 ];
 /// Text columns with words of our own only.
-const OUR_WORDS: [(&str, &str); 27] = [
+const OUR_WORDS: [(&str, &str); 28] = [
     ("activity_keys", "agent"),
     ("activity_keys", "kind"),
     ("clusters", "axis"),
@@ -133,6 +133,7 @@ const OUR_WORDS: [(&str, &str); 27] = [
     ("learned_values", "name"),
     ("memories", "category"),
     ("memories", "uuid"),
+    ("memory_sources", "source"),
     ("observations", "kind"),
     ("passages", "kind"),
     ("prompts", "source"),

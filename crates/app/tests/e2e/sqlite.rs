@@ -60,3 +60,26 @@ pub(crate) fn rows(home: &Home, table: &str) -> Vec<String> {
         .expect("rows");
     rows.map(|row| format!("{table}: {}", row.expect("a row").join(" "))).collect()
 }
+
+/// The rows of all tables that an import changes. The index is left out: it gives new numbers to its passages.
+pub(crate) fn dump(home: &Home) -> Vec<String> {
+    const TABLES: [&str; 15] = [
+        "sessions",
+        "session_details",
+        "session_starts",
+        "prompts",
+        "observations",
+        "paths",
+        "failures",
+        "memories",
+        "memory_sources",
+        "projects",
+        "project_aliases",
+        "origins",
+        "import_batches",
+        "import_cursors",
+        "import_created",
+    ];
+    home.run(&["stop"]);
+    TABLES.iter().flat_map(|table| rows(home, table)).collect()
+}

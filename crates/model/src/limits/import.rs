@@ -20,3 +20,21 @@ pub const IMPORT_NAME_CHARS: usize = 40;
 pub const IMPORT_PROBLEMS_SHOWN: usize = 10;
 /// Bytes of another program's database that may be copied, to be recovered without touching the original.
 pub const FOREIGN_DB_COPY_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Bytes of a name in a line of an export: a path, an id of a session, the key of a project.
+pub const PORTABLE_TEXT_MAX: usize = 4096;
+/// Origins of one record in a line of an export: equal records are folded into one.
+pub const PORTABLE_ORIGINS_MAX: usize = 100_000;
+/// Records of one page of an export.
+pub const EXPORT_PAGE_RECORDS: usize = 1_000;
+/// Bytes of texts after which a page of an export ends.
+pub const EXPORT_PAGE_BYTES: usize = 2 * 1024 * 1024;
+/// Records of one call of `import_records`, which is one transaction; their projects and sessions included.
+pub const IMPORT_RECORDS_MAX: usize = 1_024;
+/// Commits of a repository that are imported, the newest ones; how far they go back unless a time is given; and characters
+/// of a message that are stored.
+pub const IMPORT_COMMITS_MAX: usize = 5_000;
+pub const IMPORT_COMMITS_MS: i64 = 180 * 86_400_000;
+pub const IMPORT_COMMIT_CHARS: usize = 4_000;
+/// Bytes of a file with memories; a longer one is not read. Files of one folder that are read.
+pub const MEMORY_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+pub const MEMORY_FILES_MAX: usize = 20_000;

@@ -7,11 +7,11 @@
 use std::collections::BTreeSet;
 
 use contract::{Candidate, Moment};
-use model::{OpError, limits};
+use model::{OpError, limits, memory};
 use store::search::{Recipe, SpecificMeaning};
-use store::{Rx, observations, sessions};
+use store::{Rx, memories, observations, sessions};
 
-use super::recall::{LearnedItem, LearnedKind, RecallQuery};
+use super::recall::{ItemSource, LearnedItem, LearnedKind, RecallQuery};
 use crate::relevance::{SIMILAR, content_terms};
 use crate::settings::PROMPT_TOKENS;
 
@@ -41,12 +41,20 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
         let own = OwnItems::of(rx, moment.session)?;
         let mut found = Vec::new();
         for items in query.items(rx, &LearnedKind::ALL)? {
-            let relevant = items.into_iter().filter_map(|item| {
-                let why = prompt.relevance(&item).filter(|_| !own.has(&item))?;
-                Some(LearnedItem { reason: format!("{why}; {}", item.reason), ..item })
-            });
-            let relevant = relevant.take(limits::PROMPT_ITEMS_MAX);
-            found.extend(relevant.map(|item| item.into_candidate_with_path(moment.now)));
+            let mut relevant = Vec::new();
+            for item in items {
+                let why = prompt.relevance(&item).filter(|_| !own.has(&item));
+                let Some(why) = why else { continue };
+                if relevant.len() == limits::PROMPT_ITEMS_MAX {
+                    break;
+                }
+                if !own.loads(rx, &item)? {
+                    let reason = format!("{why}; {}", item.reason);
+                    relevant.push(LearnedItem { reason, ..item });
+                }
+            }
+            let rows = relevant.into_iter().map(|item| item.into_candidate_with_path(moment.now));
+            found.extend(rows);
         }
         Ok(within(found, moment.config.integer(PROMPT_TOKENS)))
     })
@@ -71,6 +79,7 @@ fn within(mut rows: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
 /// The items that the session itself stored or resolved since its host last dropped its context.
 struct OwnItems {
     session: Option<i64>,
+    agent: String,
     /// Milliseconds since 1970; the host has forgotten what was before.
     since: i64,
 }
@@ -79,7 +88,16 @@ impl OwnItems {
     fn of(rx: &Rx<'_>, session: Option<&str>) -> Result<OwnItems, OpError> {
         let session = session.map(|name| sessions::id_of(rx, name)).transpose()?.flatten();
         let since = session.map(|id| observations::context_dropped_at(rx, id)).transpose()?;
-        Ok(OwnItems { session, since: since.flatten().unwrap_or(i64::MIN) })
+        let agent = session.map(|id| sessions::by_id(rx, id)).transpose()?.flatten();
+        let agent = agent.map(|session| session.agent).unwrap_or_default();
+        Ok(OwnItems { session, agent, since: since.flatten().unwrap_or(i64::MIN) })
+    }
+
+    /// Whether the agent loads the file itself that a memory was imported from.
+    fn loads(&self, rx: &Rx<'_>, item: &LearnedItem) -> Result<bool, OpError> {
+        let ItemSource::Memory(memory) = &item.source else { return Ok(false) };
+        let source = memories::source(rx, memory.id)?;
+        Ok(source.is_some_and(|source| memory::is_loaded_by(&source, &self.agent)))
     }
 
     fn has(&self, item: &LearnedItem) -> bool {

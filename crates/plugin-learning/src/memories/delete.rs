@@ -68,7 +68,7 @@ impl Op for DeleteMemory {
             let Some(old) = stored::by_uuid(tx, &id)? else {
                 return Ok(DeleteMemoryOutput { deleted: false, restored: Vec::new() });
             };
-            let restored = stored::remove(tx, old.id)?;
+            let restored = stored::delete(tx, old.id)?;
             let event = Event::new("memory/deleted", memory::path(&id));
             let event = event.with_data(json!({ "restored": restored }));
             tx.note(Event { project: Some(old.project), ..event })?;

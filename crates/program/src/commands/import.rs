@@ -1,11 +1,14 @@
 //! `rekindle import`: reads what agents keep of their sessions, and sends it to the daemon in batches.
 
 mod offer;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use ::import::{FileReport, SOURCES, Source, Transcript, TranscriptFiles};
+use ::import::{
+    FileReport, RecordInput, RecordReport, SOURCES, Source, Transcript, TranscriptFiles,
+};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use contract::TimeBound;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -33,7 +36,10 @@ with their own times and projects. Each record is stored once, so you can import
 hooks captured already. Text goes through the same guard as captured text: secrets are redacted, `<private>` and excluded \
 projects are left out.
 
-SOURCE is an agent, a file or a folder; without one, all agents on this machine are imported. The files are only read.
+SOURCE is an agent, a file or a folder; without one, all agents on this machine are imported. `git` imports the commits of \
+this repository, `memories` the files in which agents keep what they should remember (CLAUDE.md, AGENTS.md, …), and \
+`nmem`, `claude-mem`, `engram`, `basic-memory` and `mcp-memory` what another tool remembers. A file of `rekindle export` \
+is read as it is. The files are only read.
 
 `--dry-run` shows what would be added. `--list` shows past imports, `--undo ID` removes what one of them added.";
 
@@ -42,6 +48,8 @@ Examples:
   $ rekindle import --dry-run
   $ rekindle import claude-code
   $ rekindle import ~/backup/projects/-home-me-shop
+  $ rekindle import git --since 30d
+  $ rekindle import memories
   $ rekindle import --list
   $ rekindle import --undo 3";
 
@@ -54,7 +62,7 @@ pub(super) fn command() -> Command {
         .long_about(LONG)
         .after_help(EXAMPLES)
         .arg(Arg::new("source").value_name("SOURCE").action(ArgAction::Append).num_args(0..).help(
-            "An agent (claude-code, codex, gemini-cli, opencode), a file or a folder; all agents if omitted",
+            "An agent (claude-code, codex, gemini-cli, opencode), `git`, `memories`, another memory (nmem, claude-mem, engram, basic-memory, mcp-memory), a file or a folder; all agents if omitted",
         ))
         .arg(
             Arg::new("since")
@@ -150,6 +158,7 @@ fn undo(world: &mut World, id: i64, yes: bool) -> Result<u8, OpError> {
 #[derive(Default)]
 struct ImportPlan {
     files: Vec<(&'static Source, Transcript)>,
+    records: Vec<RecordInput>,
     since: Option<i64>,
     project: Option<String>,
     excluded: Vec<Glob>,
@@ -173,9 +182,16 @@ impl ImportPlan {
             Glob::hint(&text)
                 .map_err(|error| OpError::invalid("exclude-project", format!("'{text}': {error}")))
         });
+        let since = since.transpose()?;
+        let (records, named) = records::named(texts("source"), since)?;
+        let files = match named.is_empty() && !records.is_empty() {
+            true => Vec::new(),
+            false => transcripts(&named)?,
+        };
         Ok(ImportPlan {
-            files: transcripts(&texts("source"))?,
-            since: since.transpose()?,
+            files,
+            records,
+            since,
             project: matches.get_one::<String>("project").cloned(),
             excluded: excluded.collect::<Result<_, OpError>>()?,
             is_dry: matches.get_flag("dry-run"),
@@ -265,11 +281,13 @@ struct ImportTotals {
     unknown: u64,
     unreadable: Vec<(PathBuf, String)>,
     problems: Vec<(PathBuf, FileReport)>,
+    record_problems: Vec<(PathBuf, RecordReport)>,
 }
 
 fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
-    let plan = ImportPlan::read(matches)?;
-    if plan.files.is_empty() {
+    let mut plan = ImportPlan::read(matches)?;
+    records::find_roots(world, &mut plan.records)?;
+    if plan.files.is_empty() && plan.records.is_empty() {
         let message = "no transcript of an agent was found on this machine";
         world.out.note(&format!("{message}; name a file or a folder to import it"));
         return Ok(world.out.result(&json!({ "files": 0, "added": 0 }), Some(&|_| String::new())));
@@ -282,7 +300,11 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
             Some(&|_| "nothing was imported".to_owned()),
         ));
     }
-    let totals = import_files(world, &plan)?;
+    let mut totals = match plan.files.is_empty() {
+        true => ImportTotals::default(),
+        false => import_files(world, &plan)?,
+    };
+    records::import(world, &plan, &mut totals)?;
     Ok(report(world, &plan, &totals))
 }
 
@@ -526,11 +548,12 @@ fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals) -> u8 {
             json!({ "agent": agent, "project": project, "sessions": sessions, "counts": part.counts })
         })
         .collect();
-    let problems: Vec<Value> = totals
-        .problems
-        .iter()
-        .flat_map(|(path, report)| {
-            report.problems.iter().map(move |(problem, (line, count))| {
+    let problems = totals.problems.iter().map(|(path, report)| (path, &report.problems));
+    let of_records = totals.record_problems.iter().map(|(path, report)| (path, &report.problems));
+    let problems: Vec<Value> = problems
+        .chain(of_records)
+        .flat_map(|(path, problems)| {
+            problems.iter().map(move |(problem, (line, count))| {
                 json!({ "file": path.display().to_string(), "line": line, "reason": problem.reason(), "lines": count })
             })
         })
@@ -578,17 +601,19 @@ fn problem_line(problem: &Value) -> String {
 
 /// The table of records that were added to each project.
 fn by_project(totals: &ImportTotals, width: usize) -> String {
-    let headings =
-        ["sessions", "prompts", "answers", "actions", "failed", "known", "agent", "project"];
+    let headings = [
+        "sessions", "prompts", "answers", "actions", "failed", "memories", "known", "agent",
+        "project",
+    ];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
     for ((agent, project), part) in &totals.projects {
-        let ImportCounts { prompts, answers, actions, failures, known, .. } = part.counts;
+        let ImportCounts { prompts, answers, actions, failures, memories, known, .. } = part.counts;
         let sessions = part.sessions.len() as u64;
-        let numbers = [sessions, prompts, answers, actions, failures, known];
+        let numbers = [sessions, prompts, answers, actions, failures, memories, known];
         let names = [(*agent).to_owned(), text::one_line(project, limits::IMPORT_NAME_CHARS)];
         rows.push(numbers.iter().map(u64::to_string).chain(names).collect());
     }
-    text::table::table(&rows, &["known", "failed"], width)
+    text::table::table(&rows, &["known", "failed", "memories"], width)
 }
 
 /// The report for people.
@@ -603,6 +628,7 @@ fn told(plan: &ImportPlan, totals: &ImportTotals, width: usize) -> String {
         (counts.too_old, "too old to keep"),
         (counts.excluded, "excluded"),
         (counts.forgotten, "purged by you"),
+        (counts.secrets, "with a secret"),
     ];
     let left_out: Vec<String> = left_out
         .iter()
@@ -615,6 +641,10 @@ fn told(plan: &ImportPlan, totals: &ImportTotals, width: usize) -> String {
     };
     let added = text::counted(counts.added(), "record");
     let sessions = text::counted(totals.sessions.len() as u64, "session");
+    if counts.removed > 0 {
+        let removed = text::counted(counts.removed, "memory");
+        lines.push(format!("deleted {removed} that the files no longer have"));
+    }
     lines.push(match (plan.is_dry, counts.added()) {
         (true, _) => format!("{added} of {sessions} would be added{left_out}; nothing was stored"),
         (false, 0) => format!("nothing new{left_out}"),

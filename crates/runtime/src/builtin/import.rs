@@ -1,7 +1,7 @@
 //! Imports: stores the events of transcripts that a command has read, lists imports, and undoes one.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use contract::{Access, Cx, Example, Op, OpInfo, Tier};
 use model::hook::HookEvent;
@@ -84,20 +84,8 @@ impl Op for ImportEvents {
         if !work.is_dry {
             return cx.store.write(move |tx| work.run(tx, &recorder));
         }
-        // The counts of a dry run are those of a transaction that is rolled back.
-        let counted: Arc<Mutex<Option<ImportEventsOutput>>> = Arc::default();
-        let slot = counted.clone();
-        let rolled_back = cx.store.write(move |tx| -> Result<(), OpError> {
-            let output = work.run(tx, &recorder)?;
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(output);
-            Err(OpError::unavailable("a dry run stores nothing"))
-        });
-        let counted = counted.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (counted, rolled_back) {
-            (Some(output), _) => Ok(ImportEventsOutput { batch: None, ..output }),
-            (None, Err(error)) => Err(error),
-            (None, Ok(())) => Err(OpError::internal("a dry run was not rolled back")),
-        }
+        let output = cx.store.try_out(move |tx| work.run(tx, &recorder))?;
+        Ok(ImportEventsOutput { batch: None, ..output })
     }
 }
 

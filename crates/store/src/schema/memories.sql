@@ -17,3 +17,11 @@ CREATE TABLE IF NOT EXISTS memories (
 CREATE INDEX IF NOT EXISTS memories_by_project ON memories (project, at);
 CREATE INDEX IF NOT EXISTS memories_by_successor ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX IF NOT EXISTS memories_by_session ON memories (session) WHERE session IS NOT NULL;
+-- Where imported memories come from: the tool or the kind of file, and a hash of the path of a file that is imported as a
+-- whole, so that the next import finds its memories.
+CREATE TABLE IF NOT EXISTS memory_sources (
+  id     INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,
+  file   BLOB CHECK (file IS NULL OR length(file) = 16)
+) STRICT;
+CREATE INDEX IF NOT EXISTS memory_sources_by_file ON memory_sources (file) WHERE file IS NOT NULL;
