@@ -35,7 +35,7 @@ struct MemoryUnit {
     path: PathBuf,
     /// The directory of the project.
     project: PathBuf,
-    source: &'static str,
+    source: String,
     category: MemoryCategory,
 }
 
@@ -46,7 +46,7 @@ impl MemoryPlaces {
                 "claude-memory" | "codex-memory" => MemoryCategory::Fact,
                 _ => MemoryCategory::Workflow,
             };
-            MemoryUnit { path, project: project.to_owned(), source, category }
+            MemoryUnit { path, project: project.to_owned(), source: source.to_owned(), category }
         };
         let home = self.home.as_path();
         let mut units = vec![
@@ -65,7 +65,9 @@ impl MemoryPlaces {
                 ("AGENTS.md", "agents-md"),
                 ("GEMINI.md", "gemini-md"),
             ] {
-                units.push(unit(root.join(name), root, source));
+                let mut unit = unit(root.join(name), root, source);
+                unit.source = with_other_loaders(root, name, source);
+                units.push(unit);
             }
         }
         for folder in folders(&self.claude.join("projects")) {
@@ -90,6 +92,30 @@ impl MemoryPlaces {
         }
         report
     }
+}
+
+/// The source of a file at the top of a project, and those of other agents that load it too, joined by `+`: one of these
+/// files is often a link to another one, a copy of it, or names it as `@FILE`.
+fn with_other_loaders(root: &Path, name: &str, source: &str) -> String {
+    const FILES: [(&str, &str); 3] =
+        [("CLAUDE.md", "claude-md"), ("AGENTS.md", "agents-md"), ("GEMINI.md", "gemini-md")];
+    let mut sources = source.to_owned();
+    if !FILES.iter().any(|(file, _)| *file == name) {
+        return sources;
+    }
+    // This follows links, which is how the agents read the files.
+    let text = |file: &str| read_text(&root.join(file).canonicalize().ok()?).ok();
+    let Some((own, _)) = text(name) else { return sources };
+    for (file, other) in FILES.iter().filter(|(file, _)| *file != name) {
+        let loads = text(file).is_some_and(|(text, _)| {
+            let reference = format!("@{name}");
+            text == own || text.split_whitespace().any(|word| word == reference)
+        });
+        if loads {
+            sources = format!("{sources}+{other}");
+        }
+    }
+    sources
 }
 
 /// The line about the project of a directory.
@@ -125,7 +151,7 @@ impl MemoryUnit {
                     category,
                     tags: vec![topic.clone(), heading],
                     content: &text,
-                    source: self.source,
+                    source: &self.source,
                     origin,
                     file: Some(unit),
                 };

@@ -126,6 +126,22 @@ pub fn path(id: &str) -> String {
     format!("memory://{id}")
 }
 
+/// Whether an agent loads the files of this source itself, so that it knows a memory from there already. A file that
+/// several agents load has several sources, joined by `+`.
+pub fn is_loaded_by(source: &str, agent: &str) -> bool {
+    let agents = |source: &str| -> &[&str] {
+        match source {
+            "claude-md" => &["claude-code", "opencode", "cursor"],
+            "claude-memory" => &["claude-code"],
+            "agents-md" => &["codex", "opencode", "cursor"],
+            "codex-memory" => &["codex"],
+            "gemini-md" => &["gemini-cli"],
+            _ => &[],
+        }
+    };
+    source.split('+').any(|source| agents(source).contains(&agent))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,17 +172,4 @@ mod tests {
         assert!(check_importance("importance", 1.0).is_ok());
         assert!(check_importance("importance", 1.01).is_err());
     }
-}
-
-/// Whether an agent loads the files of this source itself, so that it knows a memory from there already.
-pub fn is_loaded_by(source: &str, agent: &str) -> bool {
-    let agents: &[&str] = match source {
-        "claude-md" => &["claude-code", "opencode", "cursor"],
-        "claude-memory" => &["claude-code"],
-        "agents-md" => &["codex", "opencode", "cursor"],
-        "codex-memory" => &["codex"],
-        "gemini-md" => &["gemini-cli"],
-        _ => &[],
-    };
-    agents.contains(&agent)
 }

@@ -112,10 +112,10 @@ fn a_commit_that_a_hook_captured_is_not_doubled() {
 }
 
 fn prompted(home: &Home, agent: &str, cwd: &Path, text: &str) -> String {
-    let payload = json!({ "session_id": format!("s-{agent}"), "cwd": cwd, "hook_event_name": "UserPromptSubmit",
+    let event = if agent == "gemini-cli" { "BeforeAgent" } else { "UserPromptSubmit" };
+    let payload = json!({ "session_id": format!("s-{agent}"), "cwd": cwd, "hook_event_name": event,
                           "prompt": text, "prompt_id": "p-1" });
-    home.run_with(&["hook", "UserPromptSubmit", "--agent", agent], payload.to_string().as_bytes())
-        .stdout
+    home.run_with(&["hook", event, "--agent", agent], payload.to_string().as_bytes()).stdout
 }
 
 /// @import_memory_files
@@ -174,6 +174,28 @@ fn a_memory_is_not_injected_into_an_agent_that_loads_its_file() {
     assert!(codex.contains("half to even"), "{codex}");
     let claude = prompted(&home, "claude-code", &shop, asked);
     assert!(!claude.contains("half to even"), "{claude}");
+}
+
+/// @import_memory_files_loaded
+#[test]
+fn a_memory_is_not_injected_into_an_agent_that_loads_its_file_by_another_name() {
+    let asked = "how are the zebra totals rounded?";
+    for is_link in [true, false] {
+        let home = home();
+        let shop = home.path("shop");
+        std::fs::create_dir_all(&shop).unwrap();
+        let note = "- The zebra totals are rounded half to even\n";
+        std::fs::write(shop.join("AGENTS.md"), note).unwrap();
+        match is_link {
+            true => std::os::unix::fs::symlink("AGENTS.md", shop.join("CLAUDE.md")).unwrap(),
+            false => std::fs::write(shop.join("CLAUDE.md"), "@AGENTS.md\n").unwrap(),
+        }
+        assert_eq!(import_in(&home, &shop, &["memories"])["added"], 1);
+        let claude = prompted(&home, "claude-code", &shop, asked);
+        assert!(!claude.contains("half to even"), "{claude}");
+        let gemini = prompted(&home, "gemini-cli", &shop, asked);
+        assert!(gemini.contains("half to even"), "{gemini}");
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the database of another program")]
