@@ -27,6 +27,7 @@ pub use intake::{Intake, Taken, shortened};
 pub use json::{Json, Members};
 pub use opencode::{command as opencode_command, plugin as opencode_plugin};
 pub use table::{
-    AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, agent, kind, of_client,
+    AGENTS, Agent, Event, ExitLine, Fields, Form, Kind, Marks, Tool, WITHOUT_HOOKS, agent, kind,
+    of_client,
 };
 pub use tool::{is_read_only, run_kind};

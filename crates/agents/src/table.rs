@@ -133,7 +133,7 @@ pub enum ExitLine {
 
 /// The agent of this name.
 pub fn agent(name: &str) -> Option<&'static Agent> {
-    AGENTS.iter().find(|agent| agent.name == name)
+    AGENTS.iter().chain(WITHOUT_HOOKS).find(|agent| agent.name == name)
 }
 
 /// The kind of the event of this name, in the first agent that has it.
@@ -449,6 +449,24 @@ pub const AGENTS: &[Agent] = &[
         tokens_max: None,
     },
 ];
+
+/// Agents that have no hooks. Their events come from their transcripts, under names of our own.
+pub const WITHOUT_HOOKS: &[Agent] = &[Agent {
+    name: "aider",
+    resume: None,
+    events: &[
+        silent("prompt", Kind::Prompt),
+        silent("tool", Kind::ToolUse),
+        silent("answer", Kind::TurnEnd),
+    ],
+    tools: &[("edit", Tool::Edit), ("run", Tool::Shell)],
+    fields: COMMON_FIELDS,
+    marks: NO_MARKS,
+    mcp: ("mcp__", "__"),
+    exit_line: None,
+    chars_max: limits::INJECT_CHARS_MAX,
+    tokens_max: None,
+}];
 
 /// Tags by which hosts mark text in a prompt that no user wrote. A name that ends with `-` or `_` is a
 /// prefix: it matches all tags that begin with it.

@@ -16,32 +16,8 @@ use transcripts::{ReadEvent, TranscriptReader, Unread};
 use crate::bytes;
 use crate::foreign_db::{DbProblem, ForeignDb};
 use crate::lines::{self, NextLine};
-use crate::sources::{RowSource, Source, Transcript};
-
-/// Why a line was skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Problem {
-    NotJson,
-    Malformed,
-    TooLong,
-    /// The agent's hook would not have sent such an event.
-    Refused,
-    /// The file could not be read.
-    Unreadable,
-}
-
-impl Problem {
-    /// The reason in words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Problem::NotJson => "not JSON",
-            Problem::Malformed => "a member is missing or has another type",
-            Problem::TooLong => "longer than 64 MiB",
-            Problem::Refused => "no valid event",
-            Problem::Unreadable => "a file could not be read",
-        }
-    }
-}
+use crate::rows::{Problem, RowSource};
+use crate::sources::{Source, Transcript};
 
 /// The result of reading a file.
 #[derive(Clone, Debug)]
@@ -174,6 +150,8 @@ struct FileWork<'s> {
     unknown: u64,
     sessions: BTreeSet<String>,
     remote: Option<Redacted<String>>,
+    /// How often each text was read that has no id, by a hash of its session and kind.
+    repeats: BTreeMap<[u8; 16], u32>,
 }
 
 impl<'s> FileWork<'s> {
@@ -190,6 +168,7 @@ impl<'s> FileWork<'s> {
             unknown: 0,
             sessions: BTreeSet::new(),
             remote: None,
+            repeats: BTreeMap::new(),
         }
     }
 
@@ -282,7 +261,8 @@ impl<'s> FileWork<'s> {
             cursor: FileCursor {
                 file: self.file.to_string(),
                 size: file.size(),
-                modified: file.modified,
+                // A session that may continue is read again, because its last answer is not known yet.
+                modified: if is_over { file.modified } else { file.modified.saturating_sub(1) },
                 position,
                 head: head.unwrap_or(self.file).to_string(),
             },
@@ -318,9 +298,24 @@ impl<'s> FileWork<'s> {
             }
             event.at = self.last_at;
             let remote = self.remote.clone();
-            event.transcript = Some(TranscriptFacts { position, estimated: at.is_none(), remote });
+            let estimated = at.is_none();
+            event.transcript = Some(TranscriptFacts { position, estimated, remote, repeat: None });
+            self.count_repeat(&mut event);
             self.sessions.insert(event.session.clone());
             sink(event);
+        }
+    }
+
+    /// Notes how often the text of an event was there before, if the agent has no id of it.
+    fn count_repeat(&mut self, event: &mut HookEvent) {
+        if Origin::of_event(event).is_some() {
+            return;
+        }
+        let Some(text) = Origin::of_text(event, 0) else { return };
+        let count = self.repeats.entry(text.0).or_default();
+        *count += 1;
+        if let Some(facts) = &mut event.transcript {
+            facts.repeat = Some(*count);
         }
     }
 

@@ -110,6 +110,11 @@ impl ForeignDb {
         Ok(ForeignDb { path, db, seen })
     }
 
+    /// The path of the database.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Runs queries that see one state of the database. They run again if the database changed meanwhile, so that the
     /// result is that of the last run only.
     pub fn read<T>(

@@ -31,7 +31,7 @@ pub(crate) fn place(path: &Path) -> Option<SessionPlace> {
     let chats = path.ancestors().find(|above| is_named(Some(above), CHATS))?;
     let parent = path.parent().filter(|folder| *folder != chats).and_then(Path::file_name);
     let parent = parent.map(|name| name.to_string_lossy().into_owned());
-    Some(SessionPlace { cwd: chats.parent().and_then(directory), parent })
+    Some(SessionPlace { cwd: chats.parent().and_then(directory), parent, session: None })
 }
 
 /// The directory of a project's folder: it is in a file there, else the list of all projects has its name.

@@ -1,7 +1,9 @@
 //! Reads the files in which agents keep their sessions. No other crate opens them, and nothing here writes: no byte,
 //! time or file of an agent changes.
 
+mod aider;
 mod bytes;
+mod cursor;
 mod file;
 pub mod foreign_db;
 mod gemini_cli;
@@ -12,12 +14,14 @@ mod memory_files;
 mod opencode;
 mod record_report;
 mod records;
+mod rows;
 mod sources;
 mod tools;
 
-pub use file::{FileReport, Problem, TranscriptFiles, path_hash};
+pub use file::{FileReport, TranscriptFiles, path_hash};
 pub use memory_files::MemoryPlaces;
 pub use record_report::{RecordReport, RecordSink, cursor_of};
 pub use records::{RecordInput, recognise_records};
-pub use sources::{Environment, SOURCES, Source, Transcript, named, recognise, recognise_below};
+pub use rows::{Environment, Problem};
+pub use sources::{SOURCES, Source, Transcript, named, recognise, recognise_below};
 pub use tools::MemoryTool;

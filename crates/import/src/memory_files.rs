@@ -12,9 +12,9 @@ use model::origin::Origin;
 use model::portable::{PortableMemory, PortableProject, PortableRecord};
 use serde_json::Value;
 
-use crate::file::Problem;
 use crate::markdown::{self, Passage};
 use crate::record_report::{RecordReport, RecordSink, file_hash};
+use crate::rows::Problem;
 use crate::sources;
 
 /// The directories in which agents keep memories.

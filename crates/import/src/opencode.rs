@@ -10,9 +10,8 @@ use model::limits;
 use rusqlite::{Connection, Row};
 use serde_json::{Value, json};
 
-use crate::file::Problem;
 use crate::foreign_db::{DbProblem, ForeignDb, integer, text};
-use crate::sources::{DbSession, Environment, RowSink, RowSource};
+use crate::rows::{DbSession, Environment, Problem, RowSink, RowSource};
 
 /// How the rows of the database are read.
 pub(crate) const ROWS: RowSource =
@@ -90,6 +89,7 @@ fn sessions(db: &mut ForeignDb) -> Result<Vec<DbSession>, DbProblem> {
             id: id.clone(),
             modified: *modified,
             parent: root_of(id, &parents).map(str::to_owned),
+            cwd: None,
         });
     Ok(sessions.collect())
 }
@@ -252,4 +252,26 @@ fn json_files(folder: &Path) -> Vec<PathBuf> {
         entries.flatten().map(|entry| entry.path()).filter(is_json).collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circle_of_parents_ends_and_a_missing_parent_is_the_root() {
+        let parents = BTreeMap::from([("a", "b"), ("b", "c"), ("c", "a"), ("d", "gone")]);
+        assert_eq!(root_of("a", &parents), Some("c"));
+        assert_eq!(root_of("d", &parents), Some("gone"));
+        assert_eq!(root_of("e", &parents), None);
+        let itself = BTreeMap::from([("a", "a")]);
+        assert_eq!(root_of("a", &itself), Some("a"));
+    }
+
+    #[test]
+    fn only_names_of_its_databases_are_recognised() {
+        let is = |name: &str| is_database(Path::new(name));
+        assert!(is("opencode.db") && is("opencode-beta.db"));
+        assert!(!is("opencode.db-wal") && !is("opencodes.db") && !is("auth.json"));
+    }
 }

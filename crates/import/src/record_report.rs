@@ -9,7 +9,7 @@ use model::limits;
 use model::origin::Origin;
 use model::portable::PortableRecord;
 
-use crate::file::Problem;
+use crate::rows::Problem;
 use crate::sources::{self, Transcript};
 
 /// The result of reading a source of records.

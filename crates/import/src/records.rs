@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use model::portable::PortableRecord;
 
-use crate::file::Problem;
 use crate::git_log;
 use crate::lines::{self, NextLine};
 use crate::memory_files::MemoryPlaces;
 use crate::record_report::{RecordReport, RecordSink, cursor_of};
+use crate::rows::Problem;
 use crate::tools::{self, MemoryTool};
 
 /// How a file of `rekindle export` begins.

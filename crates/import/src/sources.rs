@@ -2,20 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use model::import::FileCursor;
 use model::limits;
-use transcripts::{ClaudeCode, Codex, GeminiCli, OpenCode, SessionPlace, TranscriptReader};
+use transcripts::{
+    Aider, ClaudeCode, Codex, Cursor, GeminiCli, OpenCode, SessionPlace, TranscriptReader,
+};
 
-use crate::file::Problem;
-use crate::foreign_db::{DbProblem, ForeignDb};
-use crate::{bytes, gemini_cli, opencode};
-
-/// Returns an environment variable.
-pub type Environment<'e> = dyn Fn(&str) -> Option<String> + 'e;
+use crate::foreign_db::ForeignDb;
+use crate::rows::{DbSession, Environment, FileRows, RowSource};
+use crate::{aider, bytes, cursor, gemini_cli, opencode};
 
 /// An agent whose transcripts can be read.
 pub struct Source {
@@ -43,34 +42,8 @@ pub struct Source {
     pub(crate) reader: fn() -> Box<dyn TranscriptReader>,
 }
 
-/// Hands over the rows of a session that is kept in several files.
-pub(crate) type FileRows = fn(&Path, &mut RowSink<'_>) -> io::Result<()>;
-
-/// Receives the rows of a session as JSON, or the reason why one was skipped.
-pub(crate) type RowSink<'s> = dyn FnMut(Result<&[u8], Problem>) + 's;
-
-/// Sessions in a database.
-pub(crate) struct RowSource {
-    pub(crate) databases: fn(&Environment<'_>) -> Vec<PathBuf>,
-    /// The tables by which such a database is recognised.
-    pub(crate) tables: &'static [&'static str],
-    pub(crate) sessions: fn(&mut ForeignDb) -> Result<Vec<DbSession>, DbProblem>,
-    /// Hands over the rows of a session.
-    pub(crate) rows: fn(&mut ForeignDb, &str, &mut RowSink<'_>) -> Result<(), DbProblem>,
-}
-
-/// A session in a database.
-pub(crate) struct DbSession {
-    /// The agent's own id of it.
-    pub(crate) id: String,
-    /// When it was last changed, in milliseconds since 1970.
-    pub(crate) modified: i64,
-    /// The session that a subagent works for.
-    pub(crate) parent: Option<String>,
-}
-
 /// All sources, in the order in which they are imported.
-pub const SOURCES: &[Source] = &[CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE];
+pub const SOURCES: &[Source] = &[CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, CURSOR, AIDER];
 
 const CLAUDE_CODE: Source = Source {
     name: "claude-code",
@@ -154,6 +127,37 @@ const OPENCODE: Source = Source {
     reader: || Box::new(OpenCode::default()),
 };
 
+const CURSOR: Source = Source {
+    name: "cursor",
+    title: "Cursor",
+    folders: cursor::folders,
+    is_transcript: cursor::is_transcript,
+    begins_like: |_, head| {
+        let first = head.lines().next().unwrap_or_default();
+        first.starts_with(r#"{"role":""#) && first.contains(r#""message":"#)
+    },
+    is_ordered_by_name: false,
+    deleted_after_days: None,
+    place: cursor::place,
+    database: Some(cursor::ROWS),
+    file_rows: None,
+    reader: || Box::new(Cursor::default()),
+};
+
+const AIDER: Source = Source {
+    name: "aider",
+    title: "aider",
+    folders: |_| Vec::new(),
+    is_transcript: aider::is_history,
+    begins_like: |_, head| head.lines().any(|line| line.starts_with(aider::RUN)),
+    is_ordered_by_name: false,
+    deleted_after_days: None,
+    place: aider::place,
+    database: None,
+    file_rows: None,
+    reader: || Box::new(Aider::new(aider::to_utc)),
+};
+
 /// The source of this name.
 pub fn named(name: &str) -> Option<&'static Source> {
     SOURCES.iter().find(|source| source.name == name)
@@ -173,11 +177,30 @@ pub struct Transcript {
     pub is_of_subagent: bool,
     /// Whether the file is a database.
     pub(crate) is_in_database: bool,
-    /// The session that a subagent in a database works for.
-    pub(crate) parent: Option<String>,
+    /// Facts about a session in a database that are not in its rows.
+    pub(crate) place: Option<SessionPlace>,
 }
 
 impl Transcript {
+    /// The agent's own id of the session, as far as the name of the file or its first bytes tell it.
+    pub fn session_name(&self) -> Option<String> {
+        const MEMBER: &str = r#""sessionId":"#;
+        /// Characters of an id at the end of the name of a rollout.
+        const ID: usize = 36;
+        if self.session.is_some() {
+            return self.session.clone();
+        }
+        let mut head = Vec::new();
+        let opened = bytes::open_path(&self.path).ok()?;
+        opened.take(limits::TRANSCRIPT_HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+        let head = String::from_utf8_lossy(&head);
+        let named = head.split_once(MEMBER).and_then(|(_, rest)| rest.split('"').nth(1));
+        let name = self.path.file_name()?.to_string_lossy();
+        let stem = name.split('.').next().unwrap_or_default();
+        let id = stem.len().checked_sub(ID).and_then(|from| stem.get(from..)).unwrap_or(stem);
+        Some(named.unwrap_or(id).to_owned())
+    }
+
     /// Whether nothing changed since the transcript was imported.
     pub fn is_unchanged(&self, cursor: &FileCursor) -> bool {
         cursor.modified == self.modified && cursor.size == self.size()
@@ -206,6 +229,17 @@ impl Source {
         self.in_order(found)
     }
 
+    /// The transcripts in the directories of known projects, for an agent that keeps them there.
+    pub fn transcripts_in(&self, projects: &[PathBuf]) -> Vec<Transcript> {
+        let files = projects.iter().flat_map(|root| aider::histories(root));
+        let found = files.filter(|path| (self.is_transcript)(path)).filter_map(|path| {
+            let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+            of_file(path, &meta)
+        });
+        let is_kept_there = self.name == AIDER.name;
+        self.in_order(found.filter(|_| is_kept_there).collect())
+    }
+
     /// The sessions of a database. One that cannot be read is a transcript too, so that an import names the problem.
     fn sessions_of(&self, path: &Path, meta: &fs::Metadata) -> Vec<Transcript> {
         let Some(whole) = of_file(path.to_owned(), meta) else { return Vec::new() };
@@ -218,7 +252,7 @@ impl Source {
             bytes,
             modified: one.modified,
             is_of_subagent: one.parent.is_some(),
-            parent: one.parent,
+            place: Some(SessionPlace { cwd: one.cwd, parent: one.parent, session: None }),
             ..whole.clone()
         };
         sessions.into_iter().map(session).collect()
@@ -226,10 +260,7 @@ impl Source {
 
     /// Facts about the session of a transcript that only its place tells.
     pub(crate) fn origin_of(&self, file: &Transcript) -> Option<SessionPlace> {
-        match &file.session {
-            Some(_) => Some(SessionPlace { cwd: None, parent: file.parent.clone() }),
-            None => (self.place)(&file.path),
-        }
+        file.place.clone().or_else(|| (self.place)(&file.path))
     }
 
     /// A subagent's records belong to the prompts of its session, so they come after these. A session in a database is
@@ -288,7 +319,7 @@ pub(crate) fn of_file(path: PathBuf, meta: &fs::Metadata) -> Option<Transcript> 
         modified: i64::try_from(modified.as_millis()).unwrap_or(i64::MAX),
         is_of_subagent,
         is_in_database: false,
-        parent: None,
+        place: None,
     })
 }
 

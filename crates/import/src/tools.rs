@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::foreign_db::ForeignDb;
 use crate::record_report::{RecordReport, RecordSink};
-use crate::sources::Environment;
+use crate::rows::Environment;
 
 /// A tool whose memories can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -115,6 +115,9 @@ pub struct TranscriptFacts {
     /// The position of an answer among those of its prompt, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
+    /// How often the session had an event of this kind with this text so far, if the agent has no id of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
     /// Whether the transcript has no time of the event, so that it got that of its neighbour or of the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,

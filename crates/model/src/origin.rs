@@ -27,6 +27,9 @@ impl Origin {
     /// its position among the answers of its prompt.
     pub fn of_event(event: &HookEvent) -> Option<Origin> {
         let HookEvent { agent, tool_use_id, prompt_id, .. } = event;
+        if let Some(repeat) = event.transcript.as_ref().and_then(|facts| facts.repeat) {
+            return Origin::of_text(event, repeat);
+        }
         match &event.what {
             Happening::ToolUsed(_) => {
                 let id = tool_use_id.as_deref().and_then(|id| own_call_id(event, id));
@@ -41,6 +44,18 @@ impl Origin {
             }
             _ => None,
         }
+    }
+
+    /// The origin of a record of which the agent has no id: its session, its text, and how often the text was there.
+    pub fn of_text(event: &HookEvent, repeat: u32) -> Option<Origin> {
+        let (kind, text) = match &event.what {
+            Happening::ToolUsed(tool) => ("tool", tool.content.as_str()),
+            Happening::Prompted(text) => ("prompt", text.as_str()),
+            Happening::Answered(answer) => ("answer", answer.text.as_str()),
+            _ => return None,
+        };
+        let HookEvent { agent, session, .. } = event;
+        Some(Origin::of(&["text", agent, session, kind, text, &repeat.to_string()]))
     }
 
     /// The beginning of an answer's turn: the subagent that gives it, or the prompt.

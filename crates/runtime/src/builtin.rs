@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use contract::{
     Candidate, Config, ConfigKey, ConfigKind, EXCLUDED_PROJECTS, Feed, Moment, Occasion, Operation,
-    Plugin,
+    Plugin, TextForm,
 };
 use model::event::{HookRecord, Published};
 use model::{OpError, limits};
@@ -154,8 +154,24 @@ const fn key(
     ConfigKey { key, kind, default, env, doc }
 }
 
+/// Whether a text is a list of agents whose transcripts can be imported.
+fn are_agents(text: &str) -> bool {
+    place::listed(text).iter().all(|name| agents::agent(name).is_some())
+}
+
 const CONFIG: &[ConfigKey] = &[
     EXCLUDED_PROJECTS,
+    key(
+        "import.follow",
+        ConfigKind::Form(&TextForm {
+            word: "list of agents",
+            like: "names of agents, separated by commas, such as claude-code,codex",
+            fits: are_agents,
+        }),
+        "",
+        &["REKINDLE_IMPORT_FOLLOW"],
+        "Agents whose transcripts the daemon imports while it runs, at most once a minute. A change takes effect when the daemon starts again.",
+    ),
     key(
         "search.meaning",
         ConfigKind::Boolean,

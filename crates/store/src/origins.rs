@@ -152,6 +152,9 @@ pub fn add(tx: &Tx<'_>, origin: Origin, record: i64, batch: Option<i64>) -> Resu
 /// The record of an event that a build without origins stored: of the same session and kind, with the same text, at
 /// about the same time.
 pub fn stored_before(rx: &Rx<'_>, event: &HookEvent, session: i64) -> Result<Option<i64>, OpError> {
+    if let Some(repeat) = event.transcript.as_ref().and_then(|facts| facts.repeat) {
+        return nth_of_text(rx, event, session, repeat);
+    }
     const PROMPT: &str = "SELECT q.id FROM prompts q WHERE q.session = ?1 \
          AND q.at BETWEEN ?2 - ?4 AND ?2 + ?4 AND q.content = ?3 \
          AND NOT EXISTS (SELECT 1 FROM origins WHERE record = q.id) LIMIT 1";
@@ -173,6 +176,37 @@ pub fn stored_before(rx: &Rx<'_>, event: &HookEvent, session: i64) -> Result<Opt
             let given = params![session, event.at, text, SAME_EVENT_MS, kind];
             db.prepare_cached(OBSERVATION)?.query_row(given, |row| row.cell(0)).optional()
         }
+    })
+}
+
+/// The record with the text of an event that has no id: the first of the session for the first such event, and so on. A
+/// hook may have stored it under an id that the transcript lacks.
+fn nth_of_text(
+    rx: &Rx<'_>,
+    event: &HookEvent,
+    session: i64,
+    repeat: u32,
+) -> Result<Option<i64>, OpError> {
+    const PROMPT: &str = "SELECT id FROM prompts WHERE session = ?1 AND content = ?2 \
+         ORDER BY at, id LIMIT 1 OFFSET ?3";
+    const OBSERVATION: &str = "SELECT id FROM observations WHERE session = ?1 AND content = ?2 \
+         AND kind = ?4 ORDER BY at, id LIMIT 1 OFFSET ?3";
+    let before = repeat.saturating_sub(1);
+    let read = |row: &rusqlite::Row<'_>| row.cell(0);
+    rx.sql(|db| match &event.what {
+        Happening::Prompted(text) => {
+            let given = params![session, text.as_str(), before];
+            db.prepare_cached(PROMPT)?.query_row(given, read).optional()
+        }
+        Happening::ToolUsed(tool) => {
+            let given = params![session, tool.content.as_str(), before, tool.obs_type.word()];
+            db.prepare_cached(OBSERVATION)?.query_row(given, read).optional()
+        }
+        Happening::Answered(answer) => {
+            let given = params![session, answer.text.as_str(), before, "answer"];
+            db.prepare_cached(OBSERVATION)?.query_row(given, read).optional()
+        }
+        _ => Ok(None),
     })
 }
 

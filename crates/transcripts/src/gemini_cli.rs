@@ -88,7 +88,7 @@ impl TranscriptReader for GeminiCli {
     }
 
     fn place(&mut self, place: Option<&SessionPlace>) {
-        let Some(SessionPlace { cwd, parent }) = place else { return };
+        let Some(SessionPlace { cwd, parent, .. }) = place else { return };
         self.cwd.clone_from(cwd);
         self.parent.clone_from(parent);
     }

@@ -3,15 +3,19 @@
 //!
 //! Everything here is pure: other crates open files, and `agents` extracts the records. One file per agent.
 
+mod aider;
 mod claude_code;
 mod codex;
+mod cursor;
 mod gemini_cli;
 mod opencode;
 
 use model::json::Json;
 
+pub use aider::Aider;
 pub use claude_code::ClaudeCode;
 pub use codex::Codex;
+pub use cursor::Cursor;
 pub use gemini_cli::GeminiCli;
 pub use opencode::OpenCode;
 
@@ -34,6 +38,8 @@ pub struct SessionPlace {
     pub cwd: Option<String>,
     /// The session that a subagent works for.
     pub parent: Option<String>,
+    /// The agent's own id of the session, or the part of it that only the file's place tells.
+    pub session: Option<String>,
 }
 
 /// Receives the events of a transcript.

@@ -44,8 +44,8 @@ struct OpenMessage {
     at: Option<i64>,
     /// Whether it was copied from another session, or summarises this one.
     is_skipped: bool,
-    /// Whether the agent goes on after it.
-    goes_on: bool,
+    /// Whether the agent goes on after it; `None` if the message does not say.
+    goes_on: Option<bool>,
     words: Vec<String>,
 }
 
@@ -55,6 +55,8 @@ struct OpenCodeTurn {
     answers: u32,
     /// The text of the agent's newest message.
     answer: Option<(String, Option<i64>)>,
+    /// Whether that message ends the turn.
+    is_final: bool,
     /// Whether the user ran a command, which the next message reports as a call.
     is_of_user: bool,
 }
@@ -80,7 +82,7 @@ impl TranscriptReader for OpenCode {
 
     fn finish(&mut self, is_over: bool, sink: &mut EventSink<'_>) {
         self.end_message(sink);
-        if is_over {
+        if is_over || self.turn.is_final {
             self.end_turn(sink);
         }
     }
@@ -129,7 +131,7 @@ impl OpenCode {
             is_user: role == "user",
             at,
             is_skipped: is_copy || is_summary,
-            goes_on: text(data, "finish") == Some("tool-calls"),
+            goes_on: text(data, "finish").map(|reason| reason == "tool-calls"),
             words: Vec::new(),
         });
         if role == "user" {
@@ -295,7 +297,8 @@ impl OpenCode {
             (!words.trim().is_empty() && !is_subagent).then_some(words)
         };
         if !message.is_user {
-            let answer = words("\n\n").filter(|_| !message.goes_on);
+            let answer = words("\n\n").filter(|_| message.goes_on != Some(true));
+            self.turn.is_final = message.goes_on == Some(false);
             self.turn.answer = answer.map(|words| (words, message.at));
             return;
         }

@@ -1,6 +1,9 @@
 //! Damaged transcripts: a reader reports or skips any line, and never panics.
 
-use transcripts::{ClaudeCode, Codex, GeminiCli, OpenCode, ReadEvent, TranscriptReader};
+use transcripts::{
+    Aider, ClaudeCode, Codex, Cursor, GeminiCli, OpenCode, ReadEvent, SessionPlace,
+    TranscriptReader,
+};
 
 /// Invented lines with every kind that the readers know.
 const CLAUDE_CODE: &str = include_str!("lines/claude_code.jsonl");
@@ -10,6 +13,10 @@ const CODEX: &str = include_str!("lines/codex.jsonl");
 const GEMINI_CLI: &str = include_str!("lines/gemini_cli.jsonl");
 
 const OPENCODE: &str = include_str!("lines/opencode.jsonl");
+
+const CURSOR: &str = include_str!("lines/cursor.jsonl");
+
+const AIDER: &str = include_str!("lines/aider.md");
 
 const MUTATIONS: u64 = 20_000;
 
@@ -110,4 +117,57 @@ fn no_damaged_line_of_gemini_cli_makes_the_reader_panic() {
 #[test]
 fn no_damaged_row_of_opencode_makes_the_reader_panic() {
     survives(OPENCODE, || Box::new(OpenCode::default()));
+}
+
+#[test]
+fn no_damaged_row_of_cursor_makes_the_reader_panic() {
+    survives(CURSOR, || Box::new(Cursor::default()));
+}
+
+#[test]
+fn no_damaged_line_of_aider_makes_the_reader_panic() {
+    survives(AIDER, || Box::new(Aider::new(|local| local)));
+}
+
+/// Damages the lines of real transcripts, if a folder of them is named.
+#[test]
+fn no_damaged_line_of_a_named_folder_makes_a_reader_panic() {
+    let Some(folder) = std::env::var_os("REKINDLE_TRANSCRIPTS") else { return };
+    let mut files = Vec::new();
+    collect(folder.as_ref(), &mut files);
+    let readers: [fn() -> Box<dyn TranscriptReader>; 6] = [
+        || Box::new(ClaudeCode::default()),
+        || Box::new(Codex::default()),
+        || Box::new(GeminiCli::default()),
+        || Box::new(OpenCode::default()),
+        || Box::new(Cursor::default()),
+        || Box::new(Aider::new(|local| local)),
+    ];
+    let texts: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+    let lines: Vec<&[u8]> =
+        texts.iter().flat_map(|text| text.split(|byte| *byte == b'\n')).collect();
+    let lines: Vec<&[u8]> = lines.into_iter().filter(|line| line.len() < 20_000).collect();
+    for reader in readers {
+        let (mut mutations, mut events, mut dice) = (0, 0, Dice(24));
+        while mutations < MUTATIONS {
+            let mut reader = reader();
+            reader.place(Some(&SessionPlace {
+                session: Some("s".into()),
+                ..SessionPlace::default()
+            }));
+            let (damaged, reported) = read(&mut *reader, &lines, &mut dice);
+            mutations += damaged;
+            events += reported;
+        }
+        println!("{mutations} mutations of {} lines, {events} events", lines.len());
+    }
+}
+
+fn collect(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.path().is_dir() {
+            true => collect(&entry.path(), files),
+            false => files.push(entry.path()),
+        }
+    }
 }

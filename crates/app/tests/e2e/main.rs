@@ -46,6 +46,8 @@ mod idle;
 mod ids;
 mod import;
 mod import_agents;
+mod import_editors;
+mod import_follow;
 mod import_opencode;
 mod import_records;
 mod impostors;

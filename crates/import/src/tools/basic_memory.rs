@@ -8,10 +8,10 @@ use model::memory::MemoryCategory;
 use serde_json::Value;
 
 use super::rows;
-use crate::file::Problem;
 use crate::markdown::{self, Passage};
 use crate::memory_files::{NewMemory, category_of, markdown_files, read_text};
 use crate::record_report::{RecordReport, RecordSink};
+use crate::rows::Problem;
 
 const NAME: &str = "basic-memory";
 

@@ -8,9 +8,9 @@ use model::memory::MemoryCategory;
 use serde_json::Value;
 
 use super::rows;
-use crate::file::Problem;
 use crate::memory_files::NewMemory;
 use crate::record_report::{RecordReport, RecordSink, cursor_of};
+use crate::rows::Problem;
 
 const NAME: &str = "mcp-memory";
 

@@ -10,10 +10,10 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use text::secrets::{Profile, redact};
 
-use crate::file::Problem;
 use crate::foreign_db::{self, DbProblem, ForeignDb};
 use crate::memory_files;
 use crate::record_report::RecordReport;
+use crate::rows::Problem;
 
 /// A database of a tool.
 pub(super) struct ToolDb {

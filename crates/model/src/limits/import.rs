@@ -18,6 +18,12 @@ pub const TRANSCRIPTS_DEPTH_MAX: usize = 8;
 pub const IMPORT_NAME_CHARS: usize = 40;
 /// Lines with problems that are listed by file.
 pub const IMPORT_PROBLEMS_SHOWN: usize = 10;
+/// Seconds between two scans for transcripts that grew.
+pub const IMPORT_FOLLOW_SECONDS: u64 = 60;
+/// A session on disk that is newer than the last captured event by more than this was missed, in milliseconds.
+pub const IMPORT_GAP_MS: i64 = 10 * 60 * 1000;
+/// Days before an agent deletes a transcript at which `doctor` warns.
+pub const IMPORT_DELETION_DAYS: u32 = 7;
 /// Bytes of another program's database that may be copied, to be recovered without touching the original.
 pub const FOREIGN_DB_COPY_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Bytes of a name in a line of an export: a path, an id of a session, the key of a project.

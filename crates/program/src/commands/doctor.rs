@@ -2,6 +2,7 @@
 
 pub(super) mod capture;
 mod daemon;
+mod history;
 mod mend;
 mod moved;
 mod places;

@@ -1,5 +1,6 @@
 //! `rekindle import`: reads what agents keep of their sessions, and sends it to the daemon in batches.
 
+mod follow;
 mod offer;
 mod records;
 
@@ -15,7 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::hook::HookEvent;
 use model::import::{FileCursor, ImportBatch, ImportCounts, ProjectImport};
 use model::origin::Origin;
-use model::{Code, OpError, Road as _, limits};
+use model::{Code, OpError, Road, limits};
 use pattern::glob::Glob;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ use super::connecting::{ask, yes_arg};
 use crate::calls;
 use crate::road::CommandRoad;
 use crate::world::{self, World};
+pub(super) use follow::start as start_following;
 pub(super) use offer::offer;
 
 /// Bytes of the events of one call. It has to fit in a line of the socket.
@@ -62,7 +64,7 @@ pub(super) fn command() -> Command {
         .long_about(LONG)
         .after_help(EXAMPLES)
         .arg(Arg::new("source").value_name("SOURCE").action(ArgAction::Append).num_args(0..).help(
-            "An agent (claude-code, codex, gemini-cli, opencode), `git`, `memories`, another memory (nmem, claude-mem, engram, basic-memory, mcp-memory), a file or a folder; all agents if omitted",
+            "An agent (claude-code, codex, gemini-cli, opencode, cursor, aider), `git`, `memories`, another memory (nmem, claude-mem, engram, basic-memory, mcp-memory), a file or a folder; all agents if omitted",
         ))
         .arg(
             Arg::new("since")
@@ -84,6 +86,18 @@ pub(super) fn command() -> Command {
                 .help("Leave out sessions in directories that match, such as `/srv/secret/**`"),
         )
         .arg(flag("dry-run", "Count what would be added, and store nothing"))
+        .arg(
+            flag("follow", "Import what is added from now on, until Ctrl-C")
+                .conflicts_with_all(["dry-run", "list", "undo"]),
+        )
+        .arg(
+            Arg::new("every")
+                .long("every")
+                .value_name("SECONDS")
+                .value_parser(value_parser!(u64).range(1..))
+                .requires("follow")
+                .help("Seconds between two scans with --follow [default: 60]"),
+        )
         .arg(flag("forgotten", "Also bring back records that you purged"))
         .arg(flag("list", "List past imports").conflicts_with_all(["source", "undo", "dry-run"]))
         .arg(
@@ -102,6 +116,8 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
         list(world)
     } else if let Some(id) = matches.get_one::<i64>("undo") {
         undo(world, *id, matches.get_flag("yes"))
+    } else if matches.get_flag("follow") {
+        follow::follow(world, matches)
     } else {
         import(world, matches)
     };
@@ -164,10 +180,12 @@ struct ImportPlan {
     excluded: Vec<Glob>,
     is_dry: bool,
     forgotten: bool,
+    /// The import that is continued.
+    batch: Option<i64>,
 }
 
 impl ImportPlan {
-    fn read(matches: &ArgMatches) -> Result<ImportPlan, OpError> {
+    fn read(world: &mut World, matches: &ArgMatches) -> Result<ImportPlan, OpError> {
         let since = matches.get_one::<String>("since").map(|text| {
             let bound = serde_json::from_value::<TimeBound>(json!(text));
             bound.map(|bound| bound.after(client::clock::now_ms())).map_err(|_| {
@@ -186,7 +204,7 @@ impl ImportPlan {
         let (records, named) = records::named(texts("source"), since)?;
         let files = match named.is_empty() && !records.is_empty() {
             true => Vec::new(),
-            false => transcripts(&named)?,
+            false => transcripts(&named, &known_roots(world, &named))?,
         };
         Ok(ImportPlan {
             files,
@@ -196,6 +214,7 @@ impl ImportPlan {
             excluded: excluded.collect::<Result<_, OpError>>()?,
             is_dry: matches.get_flag("dry-run"),
             forgotten: matches.get_flag("forgotten"),
+            batch: None,
         })
     }
 
@@ -220,22 +239,42 @@ fn is_in(cwd: &str, project: &str) -> bool {
     }
 }
 
-/// The files that the user names, or those of all agents on this machine.
-fn transcripts(named: &[String]) -> Result<Vec<(&'static Source, Transcript)>, OpError> {
-    let var = |name: &str| world::var(name);
+/// The directories of known projects, in which aider keeps its histories.
+fn known_roots(world: &mut World, named: &[String]) -> Vec<PathBuf> {
+    if !named.is_empty() && !named.iter().any(|name| name == "aider") {
+        return Vec::new();
+    }
+    roots_in(&calls::call(world, "list_projects", json!({})).unwrap_or_default())
+}
+
+/// The directories in the answer of `list_projects`.
+fn roots_in(listed: &Value) -> Vec<PathBuf> {
+    let projects = listed["projects"].as_array().into_iter().flatten();
+    projects.filter_map(|project| project["root"].as_str().map(PathBuf::from)).collect()
+}
+
+/// The transcripts of an agent on this machine.
+fn of_agent(source: &'static Source, roots: &[PathBuf]) -> Vec<(&'static Source, Transcript)> {
+    let found = source.transcripts(&|name: &str| world::var(name));
+    let in_projects = source.transcripts_in(roots);
+    found.into_iter().chain(in_projects).map(|file| (source, file)).collect()
+}
+
+/// The files that the user names, or those of all agents on this machine. `roots` are directories of known projects.
+fn transcripts(
+    named: &[String],
+    roots: &[PathBuf],
+) -> Result<Vec<(&'static Source, Transcript)>, OpError> {
     let of = |source: &'static Source, found: Vec<Transcript>| {
         found.into_iter().map(move |file| (source, file))
     };
     if named.is_empty() {
-        return Ok(SOURCES
-            .iter()
-            .flat_map(|source| of(source, source.transcripts(&var)))
-            .collect());
+        return Ok(SOURCES.iter().flat_map(|source| of_agent(source, roots)).collect());
     }
     let mut found = Vec::new();
     for name in named {
         if let Some(source) = ::import::named(name) {
-            found.extend(of(source, source.transcripts(&var)));
+            found.extend(of_agent(source, roots));
             continue;
         }
         let path = PathBuf::from(name);
@@ -285,7 +324,7 @@ struct ImportTotals {
 }
 
 fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
-    let mut plan = ImportPlan::read(matches)?;
+    let mut plan = ImportPlan::read(world, matches)?;
     records::find_roots(world, &mut plan.records)?;
     if plan.files.is_empty() && plan.records.is_empty() {
         let message = "no transcript of an agent was found on this machine";
@@ -310,7 +349,9 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
 
 fn import_files(world: &mut World, plan: &ImportPlan) -> Result<ImportTotals, OpError> {
     offer::mark(world);
-    Importer::new(world, plan).run()
+    let bar = bar(plan);
+    let road = CommandRoad::new(world, false);
+    Importer::new(&road, plan, bar).run()
 }
 
 /// Asks once before everything on this machine is imported.
@@ -345,9 +386,19 @@ pub(super) fn found(files: &[(&'static Source, Transcript)]) -> String {
     format!("Found {}.", parts.join("; "))
 }
 
+/// A bar that shows how far an import is.
+fn bar(plan: &ImportPlan) -> ProgressBar {
+    let bar = ProgressBar::new(plan.files.iter().map(|(_, file)| file.bytes).sum());
+    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Sends the events of files to the daemon.
 struct Importer<'w> {
-    road: CommandRoad<'w>,
+    road: &'w dyn Road,
     plan: &'w ImportPlan,
     files: TranscriptFiles,
     totals: ImportTotals,
@@ -367,19 +418,12 @@ struct PendingEvents {
 }
 
 impl<'w> Importer<'w> {
-    fn new(world: &'w mut World, plan: &'w ImportPlan) -> Importer<'w> {
-        let bytes = plan.files.iter().map(|(_, file)| file.bytes).sum();
-        let bar = ProgressBar::new(bytes);
-        let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        let road = CommandRoad::new(world, false);
+    fn new(road: &'w dyn Road, plan: &'w ImportPlan, bar: ProgressBar) -> Importer<'w> {
         Importer {
             road,
             plan,
             files: TranscriptFiles::default(),
-            totals: ImportTotals::default(),
+            totals: ImportTotals { batch: plan.batch, ..ImportTotals::default() },
             bar,
             now: client::clock::now_ms(),
             counted: HashSet::new(),

@@ -186,6 +186,7 @@ fn stdio(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
         open: move || {
             let runtime = world::open(&locations, config.clone(), false)?;
             log_panics(&runtime);
+            super::import::start_following(&runtime);
             Ok(runtime)
         },
         open_read_only: move || world::look(&beside, settings.clone()),
@@ -221,6 +222,7 @@ fn foreground(world: &mut World, matches: &ArgMatches) -> Result<(), OpError> {
             .map_err(|error| OpError::internal(format!("no signal handlers: {error}")))?;
         let runtime = world.open(false)?;
         log_panics(&runtime);
+        super::import::start_following(&runtime);
         let primary = Primary::start(lock, runtime, options).await?;
         if !child {
             let serving = json!({ "address": primary.address(), "pid": std::process::id() });

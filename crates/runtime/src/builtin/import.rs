@@ -242,12 +242,17 @@ pub(super) struct ImportCursors;
 pub(crate) struct ImportCursorsParams {
     /// Hashes of paths, 32 hex digits each, at most 5,000.
     files: Vec<String>,
+    /// Sessions by the agent's own id, at most 5,000.
+    #[serde(default)]
+    sessions: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ImportCursorsOutput {
     /// The files that were imported, or a part of them, in the order of the question.
     cursors: Vec<FileCursor>,
+    /// Those of the sessions that have a record.
+    sessions: Vec<String>,
 }
 
 impl Op for ImportCursors {
@@ -270,17 +275,23 @@ impl Op for ImportCursors {
         params: ImportCursorsParams,
     ) -> Result<ImportCursorsOutput, OpError> {
         let max = limits::IMPORT_CURSORS_MAX;
-        if params.files.len() > max {
-            let message = format!("files has {} items; {max} are allowed", params.files.len());
-            return Err(OpError::invalid("files", message).with("max", max));
+        for (name, list) in [("files", &params.files), ("sessions", &params.sessions)] {
+            if list.len() > max {
+                let message = format!("{name} has {} items; {max} are allowed", list.len());
+                return Err(OpError::invalid(name, message).with("max", max));
+            }
         }
         let files = params.files.iter().map(|text| hash("files", text));
         let files = files.collect::<Result<Vec<Origin>, OpError>>()?;
-        let cursors = cx.store.read(|rx| {
+        cx.store.read(|rx| {
             let found = files.iter().map(|file| imports::cursor(rx, *file));
-            found.filter_map(Result::transpose).collect()
-        })?;
-        Ok(ImportCursorsOutput { cursors })
+            let cursors = found.filter_map(Result::transpose).collect::<Result<_, OpError>>()?;
+            let mut sessions = Vec::new();
+            for name in &params.sessions {
+                sessions.extend(sessions::id_of(rx, name)?.map(|_| name.clone()));
+            }
+            Ok(ImportCursorsOutput { cursors, sessions })
+        })
     }
 }
 

@@ -54,7 +54,7 @@ fn a_cancelled_call_and_context_of_the_host_are_left_out() {
 fn a_subagent_works_for_the_session_of_its_folder() {
     let mut reader = GeminiCli::default();
     let parent = Some("s-0".to_owned());
-    reader.place(Some(&SessionPlace { cwd: None, parent }));
+    reader.place(Some(&SessionPlace { parent, ..SessionPlace::default() }));
     let mut found = Vec::new();
     let done = CALL.replace("STATUS", "success");
     for line in [META, PROMPT, &done] {

@@ -9,7 +9,7 @@ use crate::{ReadEvent, SessionPlace, TranscriptReader, Unread};
 /// Reads rows and describes each event by its name, its words and its position.
 fn events_of(parent: Option<&str>, rows: &[Value]) -> Vec<String> {
     let mut reader = OpenCode::default();
-    let place = SessionPlace { cwd: None, parent: parent.map(str::to_owned) };
+    let place = SessionPlace { parent: parent.map(str::to_owned), ..SessionPlace::default() };
     reader.place(Some(&place));
     let mut found = Vec::new();
     let mut sink = |event: ReadEvent<'_>| {

@@ -8,7 +8,7 @@ use model::{OpError, Reply, Road as _, limits};
 use serde_json::{Value, json};
 
 use super::places::SpooledEvents;
-use super::{check, moved, since};
+use super::{check, history, moved, since};
 use crate::calls::request;
 use crate::world::{self, World};
 
@@ -122,6 +122,8 @@ pub(super) fn records(
             check("secrets", "warn", &format!("not checked: {}", error.message), "Try again.")
         }
     });
+    let warnings = history::check_all(ask).into_iter();
+    checks.extend(warnings.map(|(detail, hint)| check("history", "warn", &detail, &hint)));
     if let Ok(listed) = ask("list_projects", json!({})) {
         checks.extend(roots(&listed));
         checks.extend(here.and_then(|here| moved::check_here(ask, &listed, here)));

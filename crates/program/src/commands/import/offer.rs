@@ -12,7 +12,7 @@ pub(in crate::commands) fn offer(world: &mut World) {
     if world.out.json || world.locations.data_dir.join(OFFERED).exists() {
         return;
     }
-    let Ok(files) = transcripts(&[]) else { return };
+    let Ok(files) = transcripts(&[], &[]) else { return };
     // If the mark cannot be written, the offer would be made again and again.
     if files.is_empty() || !mark(world) {
         return;
