@@ -86,6 +86,7 @@ impl Op for FindFix {
 
     fn run(&self, cx: &Cx<'_>, params: FindFixParams) -> Result<FindFixOutput, OpError> {
         let FindFixParams { error, command, project, limit, session_id, cwd } = params;
+        let part = error.as_deref().and_then(part_of_line);
         let error = error.map(checked).transpose()?;
         let asker = (session_id.as_deref(), cwd.as_deref());
         let question = CallTarget::question(cx, asker, project)?;
@@ -100,10 +101,24 @@ impl Op for FindFix {
                 None => failures::list(rx, projects.as_deref(), limit)?,
             };
             let read = |failure| KnownFailure::read(rx, failure, scope.root()).transpose();
-            let failures = found.iter().filter_map(read).take(limit).collect::<Result<_, _>>()?;
+            let mut failures =
+                found.iter().filter_map(read).take(limit).collect::<Result<Vec<_>, _>>()?;
+            if let Some(part) = part.filter(|_| failures.is_empty()) {
+                let all = failures::list(rx, projects.as_deref(), limits::FIXES_LOOKED_AT)?;
+                failures = all.iter().filter_map(read).collect::<Result<_, _>>()?;
+                failures.retain(|known| known.has(&part, command.as_deref()));
+                failures.truncate(limit);
+            }
             Ok(FindFixOutput { failures, about: scope.about(cx.now) })
         })
     }
+}
+
+/// An error that may be a part of the line that was printed: one line of some length.
+fn part_of_line(error: &str) -> Option<String> {
+    let part = error.trim().to_lowercase();
+    let is_part = part.chars().count() >= limits::FIX_PART_CHARS_MIN && !part.contains('\n');
+    is_part.then_some(part)
 }
 
 /// The fingerprint of the given error.
