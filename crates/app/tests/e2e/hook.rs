@@ -110,6 +110,8 @@ fn secretive(private: &str, token: &str) -> [(&'static str, Value); 5] {
 fn actions_are_stored_without_contents_secrets_or_private_text() {
     let mut home = home();
     home.set("REKINDLE_LOG_LEVEL", "debug");
+    // The second prompt is about the first session.
+    home.set("REKINDLE_BRIEFING_AT_PROMPTS", "false");
     let (private, token) = ("xyzzymarker", "ghp_q7Zk2mN9xR4tV6wY8bD1fG3hJ5lP0sA2cE4u");
     let all = secretive(private, token);
     let send = |session: &str| {

@@ -191,8 +191,10 @@ impl RelatedReader<'_> {
         let rx = self.brief.rx;
         let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
         let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
-        // A question back tells nothing.
-        let answer = answer.filter(|answer| !text::decisions::asks(&answer.content));
+        // A question back tells nothing, nor does "Done."
+        let answer = answer.filter(|answer| {
+            !text::decisions::asks(&answer.content) && !text::is_small_talk(&answer.content)
+        });
         let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
         let decided = prompt.as_ref().and_then(|prompt| {
             let said = prompt.content.as_str();
