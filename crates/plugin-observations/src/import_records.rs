@@ -168,16 +168,7 @@ impl RecordWork {
     }
 
     fn run(&self, tx: &Tx<'_>) -> Result<ImportRecordsOutput, OpError> {
-        let id = match self.batch {
-            Some(batch) if imports::get(tx, batch)?.is_some() => batch,
-            Some(batch) => {
-                let message = format!("no import has the id {batch}");
-                return Err(
-                    OpError::not_found(message).hint("`rekindle import --list` shows the imports.")
-                );
-            }
-            None => imports::begin(tx, self.now, &self.source)?,
-        };
+        let id = imports::begin(tx, self.batch, self.now, &self.source)?;
         let tolerance_ms = if self.source == EXPORT { 0 } else { SAME_EVENT_MS };
         let batch = RecordBatch { id, again: self.again, tolerance_ms };
         let marks = imports::marks(tx)?;

@@ -11,10 +11,23 @@ use crate::purge::{self, PurgeFilter, Purged};
 use crate::tx::{Rx, Tx};
 use crate::{hash, projects, session_details, sessions};
 
-/// Begins an import and returns its id.
-pub fn begin(tx: &Tx<'_>, at: i64, source: &str) -> Result<i64, OpError> {
+/// Begins an import, or continues the given one, which then names this source too. Returns its id.
+pub fn begin(tx: &Tx<'_>, batch: Option<i64>, at: i64, source: &str) -> Result<i64, OpError> {
     const BEGIN: &str = "INSERT INTO import_batches (at, source) VALUES (?1, ?2) RETURNING id";
-    tx.sql(|db| db.prepare_cached(BEGIN)?.query_row(params![at, source], |row| row.cell(0)))
+    const ALSO: &str = "UPDATE import_batches SET source = source || ', ' || ?2 WHERE id = ?1 \
+         AND instr(', ' || source || ',', ', ' || ?2 || ',') = 0";
+    let Some(batch) = batch else {
+        let begun = |row: &Row<'_>| row.cell(0);
+        return tx.sql(|db| db.prepare_cached(BEGIN)?.query_row(params![at, source], begun));
+    };
+    tx.sql(|db| db.prepare_cached(ALSO)?.execute(params![batch, source]))?;
+    get(tx, batch)?.map(|found| found.id).ok_or_else(|| unknown(batch))
+}
+
+/// The error about an import that does not exist.
+pub fn unknown(batch: i64) -> OpError {
+    OpError::not_found(format!("no import has the id {batch}"))
+        .hint("`rekindle import --list` shows the imports.")
 }
 
 /// Counts files that were read to their end and records that were added.

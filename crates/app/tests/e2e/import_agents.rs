@@ -79,6 +79,22 @@ fn rollouts_of_codex_become_records() {
     assert_eq!(counts(&import(&home, "codex")), [0, 0, 0, 0, 6]);
 }
 
+/// @import_undo
+#[test]
+fn an_import_names_all_its_sources() {
+    let (home, shop) = workshop();
+    let meta = codex_line("session_meta", &json!({ "id": "th-1", "cwd": shop, "source": "cli" }));
+    let name = ".codex/sessions/2026/10/05/rollout-2026-10-05T09-00-00-th-1.jsonl";
+    home.write(name, &(meta + &codex_turn("t-1", "where is the zebra?")));
+    let prompt = json!({ "type": "user", "uuid": "u-1", "sessionId": "s-1", "cwd": shop,
+        "timestamp": model::time::rfc3339(some_days_ago()),
+        "message": { "role": "user", "content": "where is the okapi?" } });
+    home.write(".claude/projects/shop/s-1.jsonl", &format!("{prompt}\n"));
+    home.run(&["import", "--yes"]).ok();
+    let listed = home.run(&["import", "--list", "--json"]).json();
+    assert_eq!(listed["imports"][0]["source"], "claude-code, codex", "{listed}");
+}
+
 /// Text as a Zstandard frame of raw blocks.
 fn compressed(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();

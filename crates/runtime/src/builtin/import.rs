@@ -138,11 +138,7 @@ impl ImportWork {
     }
 
     fn run(&self, tx: &Tx<'_>, recorder: &Recorder) -> Result<ImportEventsOutput, OpError> {
-        let batch = match self.batch {
-            Some(batch) if imports::get(tx, batch)?.is_some() => batch,
-            Some(batch) => return Err(unknown(batch)),
-            None => imports::begin(tx, self.now, &self.source)?,
-        };
+        let batch = imports::begin(tx, self.batch, self.now, &self.source)?;
         let marks = imports::marks(tx)?;
         let mut counts = ImportCounts::default();
         let mut by_project: BTreeMap<String, ProjectImport> = BTreeMap::new();
@@ -198,11 +194,6 @@ fn project_of(rx: &Rx<'_>, recorder: &Recorder, event: &HookEvent) -> Result<Str
         || recorder.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str())).facts.name.clone(),
         |project| project.name,
     ))
-}
-
-fn unknown(batch: i64) -> OpError {
-    OpError::not_found(format!("no import has the id {batch}"))
-        .hint("`rekindle import --list` shows the imports.")
 }
 
 pub(super) struct ListImports;
@@ -343,7 +334,7 @@ impl Op for UndoImport {
     fn run(&self, cx: &Cx<'_>, params: UndoImportParams) -> Result<UndoImportOutput, OpError> {
         let UndoImportParams { batch, confirm } = params;
         let known = cx.store.read(|rx| imports::get(rx, batch))?;
-        known.ok_or_else(|| unknown(batch))?;
+        known.ok_or_else(|| imports::unknown(batch))?;
         let output = move |undone: Purged| UndoImportOutput {
             undone: confirm,
             records: undone.records.iter().map(|(_, count)| count).sum(),
