@@ -57,7 +57,8 @@ test("each line has its entry, reason, tokens and use", async () => {
   const summary = await home.call("receipts", { summary: true });
   for (const { shown: count, tokens } of summary.summary.sources) {
     const table = await page.locator(".summary-grid table").first().innerText();
-    assert.ok(table.includes(String(count)) && table.includes(String(tokens)), table);
+    const numbers = [count, tokens].map((number) => number.toLocaleString("en"));
+    assert.ok(numbers.every((number) => table.includes(number)), table);
   }
   assert.deepEqual(await badBoxes(page), []);
   await screenshot(page, "receipts");
