@@ -32,6 +32,6 @@ pub const FIXES_DEFAULT: usize = 10;
 pub const FIXES_MAX: usize = 100;
 /// Characters of the error that `find_fix` compares; a longer one is refused.
 pub const FIX_ERROR_CHARS_MAX: usize = 1_000_000;
-/// Failures among which one is looked for by a part of its line, and the least characters of such a part.
+/// Failures whose lines are searched for a given part, and the least characters of such a part.
 pub const FIXES_LOOKED_AT: usize = 500;
 pub const FIX_PART_CHARS_MIN: usize = 8;
