@@ -9,7 +9,6 @@ use model::limits;
 use model::observation::ObsType;
 use model::origin::Origin;
 use model::portable::{PortableObservation, PortableProject, PortableRecord, PortableSession};
-use model::session::SessionState;
 use model::time;
 use serde_json::json;
 use text::secrets::{Profile, redact, redact_json};
@@ -52,24 +51,9 @@ fn of_day(key: &str, day: &str, commits: &[Commit], sink: &mut RecordSink<'_>) {
     let (Some(first), Some(last)) = (commits.first(), commits.last()) else { return };
     let repository: String = Origin::of(&["git", key]).to_string().chars().take(12).collect();
     let session = format!("git-{repository}-{day}");
-    sink(PortableRecord::Session(Box::new(PortableSession {
-        id: session.clone(),
-        project: key.to_owned(),
-        agent: "git".to_owned(),
-        root: None,
-        parent: None,
-        started_at: first.at * 1_000,
-        last_at: last.at * 1_000,
-        ended_at: Some(last.at * 1_000),
-        state: SessionState::Ended,
-        pinned: false,
-        label: None,
-        env_hint: None,
-        cwd: None,
-        model: None,
-        summary: None,
-        signature: Vec::new(),
-    })));
+    let times = (first.at * 1_000, last.at * 1_000);
+    let ended = PortableSession::ended(&session, key, "git", times);
+    sink(PortableRecord::Session(Box::new(ended)));
     for commit in commits {
         let subject = commit.message.lines().next().unwrap_or_default();
         let metadata = json!({

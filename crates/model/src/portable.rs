@@ -82,6 +82,35 @@ pub struct PortableSession {
     pub signature: Vec<(ObsType, u64)>,
 }
 
+impl PortableSession {
+    /// A session that is over, of which no more is known than this.
+    pub fn ended(
+        id: &str,
+        project: &str,
+        agent: &str,
+        (start, end): (i64, i64),
+    ) -> PortableSession {
+        PortableSession {
+            id: id.to_owned(),
+            project: project.to_owned(),
+            agent: agent.to_owned(),
+            root: None,
+            parent: None,
+            started_at: start,
+            last_at: end.max(start),
+            ended_at: Some(end.max(start)),
+            state: SessionState::Ended,
+            pinned: false,
+            label: None,
+            env_hint: None,
+            cwd: None,
+            model: None,
+            summary: None,
+            signature: Vec::new(),
+        }
+    }
+}
+
 /// A prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PortablePrompt {

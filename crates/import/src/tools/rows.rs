@@ -5,7 +5,7 @@ use std::path::Path;
 
 use model::origin::Origin;
 use model::portable::{PortableProject, PortablePrompt, PortableRecord, PortableSession};
-use model::session::{PromptSource, SessionState};
+use model::session::PromptSource;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use text::secrets::{Profile, redact};
@@ -133,30 +133,8 @@ pub(super) fn project(key: &str) -> PortableRecord {
 }
 
 /// A session of another tool, which is over.
-pub(super) fn session(
-    id: &str,
-    project: &str,
-    agent: &str,
-    (start, end): (i64, i64),
-) -> PortableRecord {
-    PortableRecord::Session(Box::new(PortableSession {
-        id: id.to_owned(),
-        project: project.to_owned(),
-        agent: agent.to_owned(),
-        root: None,
-        parent: None,
-        started_at: start,
-        last_at: end.max(start),
-        ended_at: Some(end.max(start)),
-        state: SessionState::Ended,
-        pinned: false,
-        label: None,
-        env_hint: None,
-        cwd: None,
-        model: None,
-        summary: None,
-        signature: Vec::new(),
-    }))
+pub(super) fn session(id: &str, project: &str, agent: &str, times: (i64, i64)) -> PortableRecord {
+    PortableRecord::Session(Box::new(PortableSession::ended(id, project, agent, times)))
 }
 
 /// A prompt of the user.
