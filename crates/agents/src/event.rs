@@ -188,7 +188,7 @@ fn what(sender: &EventSender<'_>, wire: Wire<'_>, cwd: Option<&str>) -> Happenin
     let Some(event) = agent.event(sender.event) else { return Happening::Other };
     // An event without the name of its tool does not say what happened.
     let of_tool = |drawn: fn(&tool::Call<'_>) -> Happening| {
-        // Calls of our own tools only show that the session is alive: the records they return are stored already.
+        // A call of our own tools gives only its session and its id: the records that it returns are stored already.
         let kind = |name: &str| sender.tool(name);
         let call =
             tool::Call::read((agent, &kind), event, wire, cwd).filter(|call| !call.is_ours());
@@ -206,6 +206,10 @@ fn what(sender: &EventSender<'_>, wire: Wire<'_>, cwd: Option<&str>) -> Happenin
         Kind::TurnEnd => answered(agent, wire, Ends::Turn).unwrap_or(Happening::TurnEnded),
         Kind::TurnFailure => cut_short(agent, wire),
         Kind::Message => answered(agent, wire, Ends::Message).unwrap_or(Happening::Other),
+        // Claude Code runs subagents without a type for itself, for example to summarise a session for its compaction.
+        Kind::SubagentEnd if wire.text("agent_type").is_some_and(str::is_empty) => {
+            Happening::SubagentEnded
+        }
         Kind::SubagentEnd => {
             answered(agent, wire, Ends::Subagent).unwrap_or(Happening::SubagentEnded)
         }

@@ -32,6 +32,20 @@ pub struct Simple {
     pub to_file: bool,
     /// Whether the shell does not wait for it: `&` follows.
     pub background: bool,
+    /// Whether it is behind `||`, so that it runs only if a command before it failed.
+    pub is_alternative: bool,
+    /// Its place in the loop around it.
+    pub in_loop: LoopPlace,
+}
+
+/// The place of a command in the innermost loop of the shell around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopPlace {
+    #[default]
+    Outside,
+    Body,
+    /// Between `while` or `until` and `do`: its exit code ends the loop.
+    Condition,
 }
 
 /// Options of git itself, before its command, that take the next word.

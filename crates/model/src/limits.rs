@@ -134,8 +134,7 @@ pub const UNINDEXED_READ_MAX: usize = 5_000;
 pub const UNINDEXED_MAX: usize = 100_000;
 /// How long a search waits for the index to be complete.
 pub const INDEX_PATIENCE: Duration = Duration::from_secs(2);
-/// WAL pages from which on the checkpointer runs, beside the writer. A page that was written many times is copied
-/// once.
+/// WAL pages from which on the checkpointer runs, beside the writer. A page that was written many times is copied once.
 pub const WAL_PAGES: u32 = 24_000;
 /// WAL pages from which on a COMMIT waits for a checkpoint.
 pub const WAL_PAGES_MAX: u32 = 4 * WAL_PAGES;
@@ -677,6 +676,8 @@ pub const PREVIEW_CHARS: usize = 120;
 pub const PREVIEW_WHOLE_CHARS: usize = 180;
 /// Characters of an action that a preview shows before the error or commit message that matched.
 pub const PREVIEW_ACTION_CHARS: usize = 40;
+/// Characters of a failed command that a preview shows before the line that names the failure.
+pub const PREVIEW_COMMAND_CHARS: usize = 80;
 /// Characters of a recalled text in one line on the terminal.
 pub const SHOWN_LINE_CHARS_MAX: usize = 120;
 /// Sessions of today that `rekindle today` lists, and sessions that it lists if there are none today.
@@ -729,7 +730,7 @@ pub const BRIEFING_OWN_ANSWERS: usize = 3;
 /// Characters of a prompt, an answer, a mark or a decision in a briefing.
 pub const BRIEFING_TEXT_CHARS: usize = 240;
 /// Characters of a decision that is quoted alone because the cut would lose its end. A longer sentence is not taken
-/// for a decision.
+/// for a decision. Also of an answer of the briefed session, of which the agent has nothing else after a compact.
 pub const BRIEFING_DECISION_CHARS: usize = 420;
 /// Characters of a file's last change, and of a commit's subject.
 pub const BRIEFING_CHANGE_CHARS: usize = 90;
@@ -789,7 +790,6 @@ pub const BRIEFING_INTENT_CHARS: usize = 60;
 pub const BRIEFING_SUMMARY_CHARS: usize = 100;
 
 // Evaluation of search.
-
 /// Hits per question that are evaluated: all candidates of a search.
 pub const EVAL_HITS: usize = SEARCH_CANDIDATES;
 /// Documents that are written in one batch.

@@ -233,7 +233,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Whether it has a remote: as its key, which may be a local path, or among these aliases.
+    /// Whether the project has a remote: its key is one and not a local path, or one of these aliases is.
     pub fn has_remote(&self, aliases: &[String]) -> bool {
         let is_path = |root: &String| {
             let rest = self.key.strip_prefix(root.as_str());

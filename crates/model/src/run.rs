@@ -13,6 +13,9 @@ pub use coverage::{covers, is_fixed_by};
 /// The member of `metadata.run` with the fingerprint of a failure whose output was too long to be stored whole.
 pub const FINGERPRINT: &str = "fingerprint";
 
+/// The member of `metadata.run` of a run that ran no test.
+pub const NO_TESTS: &str = "no_tests";
+
 /// Identifies a test or build: a later run with an equal key replaces an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunKey<'a> {

@@ -16,6 +16,22 @@ pub fn rfc3339_seconds(at_ms: i64) -> String {
     format!("{}Z", text.split('.').next().unwrap_or(&text))
 }
 
+/// Serde for seconds since 1970 that are written as an RFC 3339 time.
+pub mod seconds_as_rfc3339 {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(at: &i64, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::rfc3339_seconds(at.saturating_mul(1000)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+        let text = String::deserialize(from)?;
+        let at = super::parse_rfc3339(&text);
+        at.map(|at| at.div_euclid(1000)).ok_or_else(|| D::Error::custom("not an RFC 3339 time"))
+    }
+}
+
 /// Milliseconds since 1970 for an RFC 3339 time; one without a zone is UTC.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();

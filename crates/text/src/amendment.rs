@@ -4,12 +4,14 @@
 
 use std::sync::LazyLock;
 
-use crate::claim::{Claim, claims};
+use crate::claim::{Claim, ValueClaim, claims, value_claims};
 use crate::clauses::{Token, begins, is, order, says, tokens};
 use crate::decision::{sentences_of, with_new_state};
+use crate::decision_numbers::announces_change;
 use crate::decisions;
 use crate::gist::sentences;
 use crate::lexicon::Lists;
+use crate::quantity::{Quantity, Unit, is_number, number, quantities};
 use crate::subject::{self, Stems, WordHash, WordSet};
 use crate::words;
 
@@ -35,9 +37,9 @@ const KEEPING: &[&str] = &["keep", "keeps", "kept", "retain", "retains", "retain
 /// Verbs of a sentence about deletion, which also says how long something is kept.
 const DELETING: &[&str] = &["deleted", "removed", "purged", "erased"];
 /// Verbs behind the one who wants something: "legal says backups must be …".
-const REPORTING: &[&str] = &["says", "said", "insists", "demands", "wants", "asks"];
+pub(crate) const REPORTING: &[&str] = &["says", "said", "insists", "demands", "wants", "asks"];
 /// The most words up to such a verb.
-const REPORTED_AFTER: usize = 3;
+pub(crate) const REPORTED_AFTER: usize = 3;
 /// Verbs of a thing that changes by itself: "feature flags move into the database".
 const MOVING: &[&str] = &["move", "moves", "switch", "switches", "migrate", "migrates"];
 const ATTRIBUTE_WORDS: &[&str] = &[
@@ -59,35 +61,6 @@ const ATTRIBUTE_WORDS: &[&str] = &[
     "default",
     "cap",
 ];
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Duration,
-    Size,
-    Percent,
-    Clock,
-    Version,
-    /// The stem of the counted things.
-    Of(WordHash),
-    Unknown,
-}
-
-/// A number with its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Quantity {
-    amount: WordHash,
-    unit: Unit,
-}
-
-impl Quantity {
-    /// Whether it may replace an older quantity. A size does not replace a number without a unit, such as a version.
-    fn is_comparable(&self, older: &Quantity) -> bool {
-        match (&self.unit, &older.unit) {
-            (Unit::Unknown, other) => *other != Unit::Clock,
-            (Unit::Of(_) | Unit::Version, Unit::Unknown) => true,
-            (own, other) => own == other,
-        }
-    }
-}
 
 /// A sentence that a later one may change.
 #[derive(Clone, Debug)]
@@ -101,10 +74,15 @@ pub(crate) struct Stated {
     is_signed: bool,
     /// The claims of its clauses.
     claims: Vec<Claim>,
+    value_claims: Vec<ValueClaim>,
     /// Whether it announces that something changes.
     announces: bool,
     /// Whether it says for how long something is kept: that is its retention.
     keeps: bool,
+    /// Whether it gives something its name.
+    names: bool,
+    /// The stems before its first colon: "battery: warn at 6.9 V".
+    label: WordSet,
 }
 
 /// A sentence that changes what another one states.
@@ -130,6 +108,8 @@ enum AmendmentForm {
     ChangesValue,
     /// Takes up again what was rejected.
     Resumes,
+    /// Gives another name: "rename quill-core to quill-engine".
+    Renames,
 }
 
 /// How sure it is that a sentence changes another one.
@@ -159,91 +139,6 @@ pub(crate) fn stems<'t>(tokens: impl IntoIterator<Item = &'t Token<'t>>) -> Vec<
     found
 }
 
-const NUMBER_WORDS: &[(&str, &str)] = &[
-    ("two", "2"),
-    ("three", "3"),
-    ("four", "4"),
-    ("five", "5"),
-    ("six", "6"),
-    ("seven", "7"),
-    ("eight", "8"),
-    ("nine", "9"),
-    ("ten", "10"),
-    ("twelve", "12"),
-    ("fifteen", "15"),
-    ("twenty", "20"),
-    ("thirty", "30"),
-    ("sixty", "60"),
-    ("ninety", "90"),
-    ("hundred", "100"),
-    ("twice", "2"),
-    ("once", "1"),
-];
-
-/// The amount of a token and the letters behind it.
-fn number<'a>(token: &'a Token<'_>) -> Option<(&'a str, &'a str)> {
-    let word = &*token.word;
-    if let Some((_, amount)) = NUMBER_WORDS.iter().find(|(name, _)| *name == word) {
-        return Some((amount, ""));
-    }
-    if !word.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let end = word.find(|c: char| !c.is_ascii_digit() && !".:,_".contains(c)).unwrap_or(word.len());
-    Some(word.split_at(end))
-}
-
-fn is_number(token: &Token<'_>) -> bool {
-    number(token).is_some()
-}
-
-fn unit_of(word: &str) -> Option<Unit> {
-    Some(match word {
-        "ms" | "millisecond" | "milliseconds" | "s" | "sec" | "secs" | "second" | "seconds"
-        | "min" | "mins" | "minute" | "minutes" | "h" | "hour" | "hours" | "d" | "day" | "days"
-        | "week" | "weeks" | "month" | "months" | "year" | "years" => Unit::Duration,
-        "b" | "byte" | "bytes" | "kb" | "mb" | "gb" | "tb" | "kib" | "mib" | "gib" => Unit::Size,
-        "%" | "percent" => Unit::Percent,
-        "am" | "pm" | "o'clock" => Unit::Clock,
-        _ => return None,
-    })
-}
-
-/// The number of quantities in a sentence.
-pub(crate) fn values(sentence: &str) -> usize {
-    quantities(&tokens(sentence)).len()
-}
-
-/// The quantities among these tokens.
-fn quantities(tokens: &[Token<'_>]) -> Vec<Quantity> {
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        let next = (!token.ends_clause).then(|| tokens.get(at + 1)).flatten();
-        let next_word = next.map_or("", |next| &*next.word);
-        if matches!(&*token.word, "a" | "an" | "one") {
-            let unit = unit_of(next_word).filter(|unit| *unit == Unit::Duration);
-            found.extend(unit.map(|unit| Quantity { amount: subject::hash("1"), unit }));
-            continue;
-        }
-        let Some((amount, suffix)) = number(token) else { continue };
-        let unit = if amount.contains(':') {
-            Unit::Clock
-        } else if let Some(unit) = unit_of(suffix).or_else(|| unit_of(next_word)) {
-            unit
-        } else {
-            let counted = stems(next);
-            let is_version = amount.contains('.')
-                || at.checked_sub(1).is_some_and(|before| tokens[before].word == "version");
-            match is_version {
-                true => Unit::Version,
-                false => counted.first().copied().map_or(Unit::Unknown, Unit::Of),
-            }
-        };
-        found.push(Quantity { amount: subject::hash(amount), unit });
-    }
-    found
-}
-
 impl Stated {
     /// Whether a word says that something is no longer as it was.
     pub(crate) fn is_signed(&self) -> bool {
@@ -259,6 +154,39 @@ impl Stated {
     pub(crate) fn reclaims(&self, older: &Stated) -> bool {
         let differs = |new: &Claim| older.claims.iter().any(|old| new.differs_from(old));
         self.announces && self.claims.iter().any(differs)
+    }
+
+    /// Whether it gives a thing a value.
+    pub(crate) fn gives_value(&self) -> bool {
+        !self.value_claims.is_empty()
+    }
+
+    /// Whether it gives the same thing another value in the same words, whether or not it says that something changes.
+    pub(crate) fn gives_other_value(&self, older: &Stated) -> bool {
+        let differs = |new: &ValueClaim| older.value_claims.iter().any(|old| new.differs_from(old));
+        self.value_claims.iter().any(differs)
+    }
+
+    /// Whether it gives a value to another property of the same thing.
+    pub(crate) fn gives_value_beside(&self, older: &Stated) -> bool {
+        let is_beside = |new: &ValueClaim| older.value_claims.iter().any(|old| new.is_beside(old));
+        !self.keeps && !older.keeps && self.value_claims.iter().any(is_beside)
+    }
+
+    /// Whether it changes values, at least two, all of which differ from those of an older one with a label that it
+    /// names: "raise the battery cutoff to 6.8 V, warning at 7.0 V".
+    pub(crate) fn changes_all_values(&self, older: &Stated) -> bool {
+        let (own, other) = (&self.quantities, &older.quantities);
+        let differs = |new: &Quantity| {
+            let mut comparable = other.iter().filter(|old| new.is_comparable(old)).peekable();
+            comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
+        };
+        self.changes
+            && own.len() >= 2
+            && own.len() == other.len()
+            && own.iter().all(differs)
+            && !older.label.is_empty()
+            && older.label.is_subset(&self.stems)
     }
 
     /// Whether it says that something changes, and shares words and kinds of quantities with an older one.
@@ -281,9 +209,12 @@ impl Stated {
 /// The statements of a text by sentence, and the sentences that change something. Questions and tasks state nothing.
 pub(crate) fn read(text: &str) -> (Vec<Stated>, Vec<Amendment>) {
     let (mut all_stated, mut all_amendments) = (Vec::new(), Vec::new());
+    // "The limit is 6 from January. Change the rule." The second sentence says what the first one does.
+    let is_announced = statements(text).any(|sentence| announces_change(&tokens(sentence)));
     for sentence in statements(text) {
-        let tokens = tokens(sentence);
-        let is_signed = is_signed(&tokens);
+        let (lead, said) = lead(sentence);
+        let tokens = tokens(said);
+        let is_signed = is_announced || lead.is_some() || is_signed(&tokens);
         let amendments = amendments_of(&tokens, is_signed);
         let settles = || decisions::settles(sentence);
         let announces = !adds(&tokens) && (is_signed || decisions::changes(sentence));
@@ -333,9 +264,24 @@ fn stated(
         changes,
         is_signed,
         claims: claims(tokens),
+        value_claims: value_claims(tokens),
         announces,
         keeps,
+        names: gives_name(tokens),
+        label: label(tokens),
     })
+}
+
+/// The stems of the words before the first colon; none without a colon.
+fn label(tokens: &[Token<'_>]) -> WordSet {
+    let colon = tokens.iter().position(|token| token.ends_label);
+    stems(&tokens[..colon.map_or(0, |at| at + 1)]).into()
+}
+
+/// Whether a sentence gives something its name: "name the crate quill-core", "the crate is called quill-core".
+fn gives_name(tokens: &[Token<'_>]) -> bool {
+    order(tokens).first().is_some_and(|first| is(&first.word, &["name", "call"]))
+        || tokens.iter().any(|token| is(&token.word, &["named", "called"]))
 }
 
 /// Whether a sentence changes something.
@@ -343,9 +289,34 @@ fn amends(sentence: &str) -> bool {
     let may_amend = words::words(sentence).any(|(_, word)| Lists::of(word).any(Lists::AMENDS));
     may_amend
         && statements(sentence).any(|sentence| {
-            let tokens = tokens(sentence);
-            !amendments_of(&tokens, is_signed(&tokens)).is_empty()
+            let (lead, said) = lead(sentence);
+            let tokens = tokens(said);
+            !amendments_of(&tokens, lead.is_some() || is_signed(&tokens)).is_empty()
         })
+}
+
+/// Whether a sentence gives a thing a value.
+fn gives_value(sentence: &str) -> bool {
+    sentence.contains(|c: char| c.is_ascii_digit())
+        && statements(sentence).any(|sentence| !value_claims(&tokens(lead(sentence).1)).is_empty())
+}
+
+/// Words before a colon that announce a change: "amend: …", "change of plan: …".
+const LEADS: &[&str] = &["amend", "amendment", "correction", "change of plan", "change of plans"];
+
+/// Words before a colon that introduce a statement and are no part of it: "add the rule: …".
+const STATED_LEADS: &[&str] =
+    &["add the rule", "add a rule", "new rule", "rule", "decision", "new decision"];
+
+/// The words that announce a change, and the rest of the sentence.
+fn lead(sentence: &str) -> (Option<&str>, &str) {
+    let Some((lead, said)) = sentence.split_once(':') else { return (None, sentence) };
+    let is_in = |list: &[&str]| list.iter().any(|one| one.eq_ignore_ascii_case(lead.trim()));
+    match is_in(LEADS) {
+        true => (Some(lead), said),
+        false if is_in(STATED_LEADS) => (None, said),
+        false => (None, sentence),
+    }
 }
 
 /// The first sentences of a text that are neither too long nor questions.
@@ -383,6 +354,16 @@ const SIGNS: &[&[&str]] = &[
     &["only", "needs"],
 ];
 
+/// Verbs with which "again" says that a problem is back.
+const REPORTING_STATE: &[&str] = &[
+    "is", "are", "was", "were", "fails", "fail", "failed", "failing", "breaks", "broke", "hangs",
+    "hung", "crashes", "crashed", "happens", "happened", "got", "gets",
+];
+
+/// Words that allow something.
+const ALLOWING: &[&str] =
+    &["fine", "ok", "okay", "allowed", "welcome", "enabled", "on", "possible", "supported"];
+
 const TOO: &[&[&str]] = &[&["was", "too"], &["were", "too"], &["is", "too"]];
 
 /// Whether a sentence adds something to what was stated before: "we also import orders now".
@@ -391,13 +372,29 @@ fn adds(tokens: &[Token<'_>]) -> bool {
         && !TOO.iter().any(|too| says(tokens, too).is_some())
 }
 
+/// "No more than 5" is a bound.
+fn is_bound(tokens: &[Token<'_>]) -> bool {
+    begins(tokens, &["no", "more", "than"])
+}
+
 fn is_signed(tokens: &[Token<'_>]) -> bool {
     let corrects = tokens.windows(2).any(|two| two[0].ends_clause && two[1].word == "not");
     if adds(tokens) {
         return false;
     }
+    // "The import is slow again" reports a problem. "Force-pushing is fine again" is a rule.
+    let has = |list: &[&str]| tokens.iter().any(|token| is(&token.word, list));
+    let reports = |at: usize| {
+        tokens[at].word == "again"
+            && tokens[..at].iter().any(|token| is(&token.word, REPORTING_STATE))
+            && !has(ALLOWING)
+            && quantities(tokens).is_empty()
+    };
     let is_sign = |at: usize| {
-        tokens[at].lists.any(Lists::SIGNS) && SIGNS.iter().any(|sign| begins(&tokens[at..], sign))
+        tokens[at].lists.any(Lists::SIGNS)
+            && SIGNS.iter().any(|sign| begins(&tokens[at..], sign))
+            && !is_bound(&tokens[at..])
+            && !reports(at)
     };
     corrects || (0..tokens.len()).any(is_sign)
 }
@@ -418,6 +415,7 @@ fn amendments_of(tokens: &[Token<'_>], is_signed: bool) -> Vec<Amendment> {
     for clause in &clauses {
         let mut one = rejects(clause)
             .or_else(|| resumes(clause))
+            .or_else(|| renames(clause))
             .or_else(|| changes_value(clause, is_signed, overturns));
         if let Some(one) = &mut one {
             one.cited.extend(&cited);
@@ -476,6 +474,9 @@ impl Amendment {
                 let chose = older.settles || older.changes || older.announces;
                 (chose && !self.anchors.is_empty()).then_some(Amends::Named)
             }
+            AmendmentForm::Renames => {
+                (older.names && !self.anchors.is_empty()).then_some(Amends::Named)
+            }
             AmendmentForm::Resumes => (self.anchors.iter().any(|stem| older.denied.contains(stem)))
                 .then_some(Amends::Named),
             AmendmentForm::ChangesValue if self.quantities.is_empty() => {
@@ -491,6 +492,23 @@ impl Amendment {
 
 /// Words behind a choice that is taken back: "memcached was a mistake, go back to redis".
 const MISTAKES: &[&[&str]] = &[&["was", "a", "mistake"], &["was", "a", "bad", "idea"]];
+
+/// "statt Mapbox nehmen wir MapLibre", "alle 10 Sekunden statt alle 5". The verb may follow, so that only names, which German
+/// writes with a capital letter, and numbers are what is rejected.
+fn rejects_in_german(clause: &[Token<'_>]) -> Option<Amendment> {
+    let at = clause.iter().position(|token| is(&token.word, &["statt", "anstatt"]))?;
+    let behind = &clause[at + 1..];
+    let is_named =
+        |token: &Token<'_>| token.raw.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+    // "statt der Cloud", "statt alle 5"
+    let start = behind.iter().take(2).position(is_named)?;
+    let named = behind[start..].iter().take_while(|token| is_named(token)).count();
+    let rejected = &behind[start..start + named];
+    let mut one = Amendment::new(AmendmentForm::Rejects, stems(rejected));
+    one.cited = quantities(rejected);
+    one.quantities = quantities(&clause[..at]);
+    (!one.anchors.is_empty() || !one.cited.is_empty()).then_some(one)
+}
 
 /// "stop deploying on Fridays", "no longer use moment", "do not squash commits any more", "X instead of Y".
 fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
@@ -509,6 +527,9 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
         }
         return Some(one);
     }
+    if let Some(one) = rejects_in_german(clause) {
+        return Some(one);
+    }
     let of = |form: AmendmentForm, rejected: &[Token<'_>]| {
         let names = stems(phrase(rejected));
         (!names.is_empty()).then(|| Amendment::new(form, names))
@@ -524,7 +545,7 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
     if first.lists.any(Lists::REJECT) {
         return of(AmendmentForm::RejectsChoice, &order[1..]);
     }
-    if says(order, &["no", "more"]) == Some(0) {
+    if says(order, &["no", "more"]) == Some(0) && !is_bound(order) {
         return of(AmendmentForm::Rejects, &order[2..]);
     }
     if let Some(at) = says(clause, &["no", "longer"]) {
@@ -588,6 +609,15 @@ fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
     let again = says(order, &["again"])?;
     let names = stems(&order[1..again]);
     (chooses && !names.is_empty()).then(|| Amendment::new(AmendmentForm::Resumes, names))
+}
+
+/// "rename quill-core to quill-engine".
+fn renames(clause: &[Token<'_>]) -> Option<Amendment> {
+    let order = order(clause);
+    let to = order.iter().position(|token| token.word == "to")?;
+    let names = stems(order.get(1..to)?);
+    (order[0].word == "rename" && !names.is_empty())
+        .then(|| Amendment::new(AmendmentForm::Renames, names))
 }
 
 /// "move the backups to 4 am", "webhooks get five retries now", "error messages should be English after all".
@@ -703,7 +733,12 @@ impl<T> Swapped for (T, T) {
 /// decision: "the timeout is 120 seconds now" replaces one. If it only rejects something, it includes the sentence that
 /// states what holds instead.
 pub fn change(text: &str) -> Option<&str> {
-    let changes = |sentence: &str| decisions::updates(sentence) || amends(sentence);
+    let changes = |sentence: &str| {
+        decisions::updates(sentence)
+            || amends(sentence)
+            || gives_value(sentence)
+            || announces_change(&tokens(sentence))
+    };
     sentences_of(text)
         .find(|sentence| sentence.len() <= CHANGE_CHARS_MAX && changes(sentence.trim()))
         .map(|sentence| with_new_state(text, sentence))
@@ -732,6 +767,14 @@ mod tests {
             (
                 "Actually, version the API by the path",
                 Some("Actually, version the API by the path"),
+            ),
+            (
+                "We change decision 7. Positions are f64. Go on.",
+                Some("We change decision 7. Positions are f64."),
+            ),
+            (
+                "Good. The server should listen on 9105. Go on.",
+                Some("The server should listen on 9105."),
             ),
         ];
         for (text, expected) in table {

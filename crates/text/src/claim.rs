@@ -1,10 +1,13 @@
 //! Claims of clauses about a thing: "payments | go through | Stripe". A later clause that says something else of the same
 //! thing, in the same words, replaces it if its sentence announces a change. English only.
 
-use crate::amendment::{stems, topic_and_value};
+use crate::amendment::{REPORTED_AFTER, REPORTING, stems, topic_and_value};
 use crate::clauses::{Token, is};
 use crate::lexicon::Lists;
+use crate::quantity::{Quantity, is_number, quantities};
+use crate::stem;
 use crate::subject::{self, WordHash, WordSet};
+use crate::words;
 
 /// Words between a thing and what is said of it. With others, such as "on", two claims are often both true: a job runs
 /// on Mondays, and on a server.
@@ -76,6 +79,95 @@ fn claim(clause: &[Token<'_>]) -> Option<Claim> {
         topic,
         relation: subject::hash(&relation),
         value,
+    })
+}
+
+/// The verb of a clause that has none but an auxiliary.
+const IS: &str = "is";
+
+/// A clause that gives a thing a value: "the backup | runs | at 02:00".
+#[derive(Clone, Debug)]
+pub(crate) struct ValueClaim {
+    topic: WordSet,
+    verb: WordHash,
+    values: Vec<Quantity>,
+    /// The stems of the words that limit it: "on Mondays", "in production".
+    limits: WordSet,
+    /// The stems of the words before its numbers: "port 7070".
+    labels: WordSet,
+}
+
+impl ValueClaim {
+    /// Whether it gives the same thing another value of the same kind, without a limit that the older one does not have:
+    /// a backup on Sundays at 4 is not that on Mondays at 2.
+    pub(crate) fn differs_from(&self, older: &ValueClaim) -> bool {
+        let is_new = |new: &Quantity| {
+            let mut comparable =
+                older.values.iter().filter(|old| new.is_comparable(old)).peekable();
+            comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
+        };
+        self.topic == older.topic
+            && self.verb == older.verb
+            && self.limits.is_subset(&older.limits)
+            && (self.labels.is_empty() || older.labels.is_empty() || self.labels == older.labels)
+            && self.values.iter().any(is_new)
+    }
+}
+
+impl ValueClaim {
+    /// Whether it is about another property of the same thing: stored with 4 digits and shown with 2, 160 pixels wide
+    /// and 240 high.
+    pub(crate) fn is_beside(&self, older: &ValueClaim) -> bool {
+        let is_apart = |own: &WordSet, other: &WordSet| {
+            !own.is_empty() && !other.is_empty() && own.shared(other).next().is_none()
+        };
+        let says_more = |claim: &ValueClaim| claim.verb != subject::hash(IS);
+        let does_other = self.verb != older.verb && says_more(self) && says_more(older);
+        self.topic == older.topic && (does_other || is_apart(&self.limits, &older.limits))
+    }
+}
+
+/// The values that the clauses of a sentence give. Clauses that deny something give none.
+pub(crate) fn value_claims(tokens: &[Token<'_>]) -> Vec<ValueClaim> {
+    tokens.split_inclusive(|token| token.ends_clause).filter_map(value_claim).collect()
+}
+
+fn value_claim(clause: &[Token<'_>]) -> Option<ValueClaim> {
+    if !clause.iter().any(is_number) || clause.iter().any(|one| one.lists.any(Lists::NEGATING)) {
+        return None;
+    }
+    // "security wants session cookies to expire after 30 minutes"
+    let reports = clause.iter().take(REPORTED_AFTER).position(|one| is(&one.word, REPORTING));
+    let (topic, said) = topic_and_value(reports.map_or(clause, |at| &clause[at + 1..]));
+    let values = quantities(said);
+    let topic: WordSet = stems(topic).into();
+    // The verb of an order is not among these words.
+    if topic.is_empty() || values.is_empty() || !said.first()?.lists.any(Lists::FINITE) {
+        return None;
+    }
+    let verb = said.iter().find(|one| !is(&one.word, AUXILIARIES));
+    let verb = verb.filter(|one| !is(&one.word, PREPOSITIONS) && !is_number(one));
+    let says = |at: &usize| {
+        said.get(*at).is_some_and(|one| {
+            !is_number(one)
+                && !is(&one.word, PREPOSITIONS)
+                && !is(&one.word, AUXILIARIES)
+                && !words::is_stop(&one.word)
+                && !verb.is_some_and(|verb| std::ptr::eq(one, verb))
+        })
+    };
+    let is_value = |at: usize| said.get(at).is_some_and(is_number);
+    let stem_of = |at: usize| Some(subject::hash(&stem::stem(&said.get(at)?.word)));
+    let labels = (0..said.len()).filter(says).filter(|at| is_value(at + 1)).filter_map(stem_of);
+    // The word behind a number is its unit.
+    let is_beside = |at: usize| is_value(at + 1) || at.checked_sub(1).is_some_and(is_value);
+    let limits = (0..said.len()).filter(says).filter(|at| !is_beside(*at)).filter_map(stem_of);
+    Some(ValueClaim {
+        verb: subject::hash(&verb.map_or_else(|| IS.to_owned(), |one| stem::stem(&one.word))),
+        limits: limits.collect(),
+        labels: labels.collect(),
+        topic,
+        values,
     })
 }
 

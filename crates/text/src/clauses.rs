@@ -12,6 +12,8 @@ pub(crate) struct Token<'t> {
     pub(crate) lists: Lists,
     /// Whether a comma or another sign follows it.
     pub(crate) ends_clause: bool,
+    /// Whether a colon follows it.
+    pub(crate) ends_label: bool,
 }
 
 /// The words of a sentence, with the ends of its clauses.
@@ -28,7 +30,8 @@ pub(crate) fn tokens(sentence: &str) -> Vec<Token<'_>> {
             }
             false => {
                 let word = lowered(raw);
-                found.push(Token { lists: Lists::of(&word), word, raw, ends_clause });
+                let ends_label = part.ends_with(':');
+                found.push(Token { lists: Lists::of(&word), word, raw, ends_clause, ends_label });
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
 //! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
+use crate::clauses::tokens;
+use crate::decision_numbers::announces_change;
 use crate::gist::{plain, sentences};
 use crate::lexicon::Lists;
 use crate::{decisions, words};
@@ -97,10 +99,10 @@ pub fn decision(text: &str) -> Option<&str> {
     Some(with_new_state(text, &text[start..end]))
 }
 
-/// A part of a text that states a decision or a change; with the next sentence, if the part rejects something and that
-/// sentence states what holds instead: "We decided against Redis. The queue uses Postgres."
+/// A part of a text that states a decision or a change; with the next sentence, if the part rejects something, or says
+/// that a decision changes, and that sentence states what holds instead: "We decided against Redis. The queue uses Postgres."
 pub(crate) fn with_new_state<'t>(text: &'t str, stated: &'t str) -> &'t str {
-    if !REJECTS.are_in(&stated.to_lowercase()) {
+    if !REJECTS.are_in(&stated.to_lowercase()) && !announces_change(&tokens(stated)) {
         return stated;
     }
     let Some(start) = offset(text, stated) else { return stated };

@@ -1,5 +1,5 @@
 //! Classifies statements: whether a text only asks, states a decision, or changes an earlier decision.
-//! The word lists are English; texts in other languages match none of them.
+//! The word lists are English, with the German words of deciding; texts in other languages match none of them.
 
 use crate::lexicon::Lists;
 use crate::{clauses, words};
@@ -21,6 +21,27 @@ const CHANGING_PAIRS: &[[&str; 2]] = &[
     ["of", "plans"],
     ["was", "too"],
     ["were", "too"],
+    ["ab", "jetzt"],
+    ["ab", "sofort"],
+    ["nicht", "mehr"],
+    ["doch", "nicht"],
+];
+/// How often something is done. With one of them behind "every", a text states a rule: "release every Friday".
+const EVERY: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "day",
+    "night",
+    "week",
+    "weekday",
+    "month",
+    "morning",
+    "evening",
 ];
 
 /// Whether a text is a question and nothing more: at most two sentences of which the last ends with a
@@ -94,17 +115,21 @@ pub fn changes(text: &str) -> bool {
     let (mut forbids, mut may_order) = (false, false);
     // The word before, if a pair begins with it.
     let mut before: Option<&str> = None;
-    let says = words::words(text).any(|(_, word)| {
+    let mut all = words::words(text).map(|(_, word)| word).peekable();
+    let mut says = false;
+    while !says && let Some(word) = all.next() {
         let lists = Lists::of(word);
-        let ends_pair = |before| CHANGING_PAIRS.iter().any(|[a, b]| is(before, a) && is(word, b));
-        let changes = lists.any(Lists::CHANGING)
+        // "No more than 5" is a bound.
+        let is_bound = is(word, "more") && all.peek().is_some_and(|next| is(next, "than"));
+        let ends_pair =
+            |before| !is_bound && CHANGING_PAIRS.iter().any(|[a, b]| is(before, a) && is(word, b));
+        says = lists.any(Lists::CHANGING)
             || before.is_some_and(ends_pair)
             || (forbids && is(word, "again"));
         forbids |= is(word, "never");
         may_order |= lists.any(Lists::CHANGING_ORDERS);
         before = lists.any(Lists::CHANGING_PAIRS).then_some(word);
-        changes
-    });
+    }
     (says || (may_order && clauses::orders(text, Lists::CHANGING_ORDERS))) && !asks(text)
 }
 
@@ -113,7 +138,8 @@ pub fn updates(text: &str) -> bool {
     changes(text) || (says_now(text) && !asks(text))
 }
 
-/// Whether a text settles something: it has a word of a decision, or proposes with "let us".
+/// Whether a text settles something: it has a word of a decision, proposes with "let us", or says what is done every
+/// Friday.
 pub fn settles(text: &str) -> bool {
     let has = |(_, word): (usize, &str)| Lists::of(word).any(Lists::SETTLING);
     let begins = |with: &&str| {
@@ -121,7 +147,8 @@ pub fn settles(text: &str) -> bool {
         said.get(..with.len()).is_some_and(|said| said.eq_ignore_ascii_case(with.as_bytes()))
     };
     let proposes = || ["let us ", "let's ", "let’s "].iter().any(begins);
-    (words::words(text).any(has) || proposes()) && !asks(text)
+    let recurs = || pairs(text).any(|(a, b)| is(a, "every") && EVERY.iter().any(|one| is(b, one)));
+    (words::words(text).any(has) || proposes() || recurs()) && !asks(text)
 }
 
 /// Whether a sentence says how something is now, and not how it should be.
@@ -201,6 +228,7 @@ mod tests {
         ] {
             assert!(decides(text), "{text}");
         }
+        assert!(changes("no more YAML") && !changes("no more than 5 days per nurse"));
         assert!(changes("let's drop Redis"));
         assert!(updates("The timeout is 120 seconds now"));
         assert!(!updates("Is the timeout 120 seconds now?"));

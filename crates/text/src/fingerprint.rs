@@ -3,6 +3,7 @@
 
 mod normal;
 mod significant;
+mod verdict_line;
 
 pub use significant::significant;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::decisions::forbids;
 use crate::terms::{self, Terms};
 use crate::{line_of_words, words};
 
@@ -54,6 +55,28 @@ pub fn gist(text: &str, max_chars: usize) -> String {
     line_of_words(&gist.replace("**", ""), max_chars)
 }
 
+/// The sentences of a text as one line of at most `max_chars` characters, with `…` where some were left out. If not all fit,
+/// the last one that forbids something or says what is to be done next stays, behind those at the beginning.
+pub fn digest(text: &str, max_chars: usize) -> String {
+    let all: Vec<&str> = prose(text).collect();
+    let whole = all.join(" ").replace("**", "");
+    let chars = |text: &str| text.chars().count();
+    if chars(&whole) <= max_chars {
+        return line_of_words(&whole, max_chars);
+    }
+    let is_kept = |sentence: &&str| forbids(sentence) || last_plan(text) == Some(*sentence);
+    let Some(kept) =
+        all.iter().rposition(is_kept).filter(|kept| chars(all[*kept]) <= max_chars / 2)
+    else {
+        return line_of_words(&whole, max_chars);
+    };
+    let after = if kept + 1 < all.len() { "…" } else { "" };
+    let tail = format!("{}{after}", all[kept]).replace("**", "");
+    let room = max_chars.saturating_sub(chars(&tail) + 1);
+    let head = line_of_words(&all[..kept].join(" ").replace("**", ""), room);
+    format!("{head} {tail}")
+}
+
 /// As many of the sentences as are enough for a gist. One that ends with a colon needs the next.
 fn joined<'t>(sentences: impl Iterator<Item = &'t str>) -> String {
     let mut gist = String::new();
@@ -83,6 +106,10 @@ const REQUESTS: &[&str] = &[
     "please tell me",
     "please decide",
     "please let me know",
+    "please send",
+    "please run",
+    "please provide",
+    "tell me when",
     "let me know",
     "tell me whether",
     "tell me which",
@@ -95,6 +122,54 @@ pub fn last_question(text: &str) -> Option<&str> {
         let said = sentence.trim_end().to_lowercase();
         said.ends_with('?') || REQUESTS.iter().any(|request| said.contains(request))
     })
+}
+
+/// Words of an offer to go on, which name nothing to go on with.
+const OFFERS: &[&str] = &[
+    "ahead",
+    "anything",
+    "assist",
+    "begin",
+    "continue",
+    "else",
+    "fine",
+    "further",
+    "good",
+    "happy",
+    "help",
+    "know",
+    "let",
+    "like",
+    "look",
+    "looks",
+    "make",
+    "makes",
+    "need",
+    "next",
+    "okay",
+    "please",
+    "prefer",
+    "proceed",
+    "questions",
+    "ready",
+    "right",
+    "sense",
+    "shall",
+    "something",
+    "sound",
+    "sounds",
+    "start",
+    "think",
+    "today",
+    "want",
+    "work",
+];
+
+/// Whether a question of an agent is about something, and no mere offer to go on.
+pub fn asks_something(question: &str) -> bool {
+    let words = words::words(question).map(|(_, word)| words::fold(word));
+    let mut telling = words.filter(|word| word.len() > 2 && !words::is_stop(word));
+    telling.any(|word| !OFFERS.contains(&word.as_str()))
 }
 
 /// Beginnings of a last sentence that says what is to be done next.
@@ -256,6 +331,31 @@ mod tests {
             assert_eq!(gist(text, 240), expected, "{text:?}");
         }
         assert_eq!(gist("abcdefgh", 4), "abc…");
+    }
+
+    #[test]
+    fn a_request_is_a_question_without_its_mark() {
+        for text in [
+            "All 212 keys are there. I need the legal texts: please send me the Finnish notice.",
+            "It failed. Please run `kubectl login` and tell me when it is done.",
+        ] {
+            assert!(last_question(text).is_some(), "{text}");
+        }
+        assert!(last_question("The notice is sent. All tests pass.").is_none());
+    }
+
+    #[test]
+    fn a_digest_has_all_sentences_or_marks_the_cut() {
+        let text = "The order was **wrong**, I swapped it. But `motor_with_limit` still fails.";
+        assert_eq!(digest(text, 240), text.replace("**", ""));
+        let long =
+            format!("{} Do not touch `csrf.py`.", "The template renders the token. ".repeat(9));
+        let short = digest(&long, 100);
+        assert!(short.starts_with("The template renders"), "{short}");
+        assert!(short.ends_with("… Do not touch `csrf.py`."), "{short}");
+        assert!(short.chars().count() <= 100, "{short}");
+        let cut = digest(&"The template renders the token. ".repeat(9), 100);
+        assert!(cut.ends_with('…') && cut.chars().count() <= 100, "{cut}");
     }
 
     #[test]

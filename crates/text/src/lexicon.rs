@@ -1,4 +1,4 @@
-//! The English word lists by which statements are classified. One look-up returns all lists that contain a word:
+//! The word lists by which statements are classified: English, and the German words of deciding and changing. One look-up returns all lists that contain a word:
 //! parsing looks up every word of a text, and the lists have hundreds of words.
 
 use crate::words::STOP_WORDS;
@@ -125,7 +125,7 @@ const WORDS: &[(Lists, &str)] = &[
     (
         Lists::AMENDS_TOO,
         "instead rather stop more longer gone history out dead overkill moves mistake bad anymore again only should must not now all \
-         too",
+         too rename",
     ),
     // Units and fillers.
     (
@@ -184,10 +184,25 @@ const WORDS: &[(Lists, &str)] = &[
          again",
     ),
     (Lists::NEGATING, "never no not don't without stop"),
+    // German. A changed decision that is taken for one that holds is worse than one that is not recognised.
+    (
+        Lists::NO_SUBJECT,
+        "der die das den dem des ein eine einen einem einer und oder aber wir ihr sie ist sind war wird werden nicht mehr mit \
+         von vom bei beim zum zur auf aus für über im am als auch noch nur jetzt statt anstatt ab sofort alle jede jeden soll \
+         sollen muss nehmen nimmt kommt kommen bleibt wegen nach vor unter dann wenn dass sich haben hat kein keine keinen \
+         entscheidung entschieden legen fest sekunde sekunden minute minuten stunde stunden tag tage tagen woche wochen \
+         monat monate ändern geändert stattdessen doch nie bitte",
+    ),
+    (Lists::SETTLING, "entscheidung entschieden beschlossen fest"),
+    (Lists::DECIDED, "entscheidung entschieden beschlossen"),
+    (Lists::CHANGING, "statt anstatt stattdessen geändert"),
+    (Lists::CHANGING_PAIRS, "ab nicht doch"),
+    (Lists::AMENDS_TOO, "statt anstatt"),
+    (Lists::NEGATING, "nicht kein keine keinen nie"),
 ];
 
 /// The bytes of the longest word.
-const LONGEST: usize = 11;
+const LONGEST: usize = 12;
 
 /// A power of two, several times the number of words.
 const PLACES: usize = 2048;
@@ -253,7 +268,7 @@ mod tests {
         for (lists, words) in WORDS {
             for word in words.split(' ') {
                 assert!(Lists::of(word).any(*lists), "{word}");
-                assert!(Lists::of(&word.to_uppercase()).any(*lists), "{word}");
+                assert!(Lists::of(&word.to_ascii_uppercase()).any(*lists), "{word}");
             }
         }
         assert!(Lists::of("ourselves").any(Lists::NO_SUBJECT));

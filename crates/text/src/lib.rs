@@ -8,13 +8,16 @@ mod amendment;
 mod claim;
 mod clauses;
 mod decision;
+mod decision_numbers;
 pub mod decisions;
 mod escapes;
 pub mod fingerprint;
 mod gist;
 mod lexicon;
 mod neutral;
+mod other_forms;
 pub mod passages;
+mod quantity;
 pub mod query;
 pub mod secrets;
 mod small_talk;
@@ -31,10 +34,12 @@ pub mod words;
 pub use amendment::change;
 pub use decision::decision;
 pub use escapes::without_escapes;
-pub use gist::{gist, gist_about, last_question};
+pub use gist::{asks_something, digest, gist, gist_about, last_question};
 pub use neutral::neutral;
-pub use small_talk::{accepts, is_small_talk};
-pub use statement::{Replacement, Statement, asks_for_another_part};
+pub use small_talk::{
+    accepts, agrees, is_chore, is_routine, is_small_talk, is_steering, may_be_chore,
+};
+pub use statement::{Replacement, Statement, asks_for_another_part, changes_decision_by_number};
 
 /// A number with its noun: `1 hint`, `2 hints`, `3 summaries`.
 pub fn counted(number: impl std::fmt::Display, noun: &str) -> String {

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{passages, words};
+use crate::{other_forms, passages, terms, words};
 
 pub use exact::Exact;
 pub use excerpt::beginning;
@@ -176,6 +176,27 @@ impl Query {
             Form::AnyTerm | Form::Prefix | Form::Empty => any_word(),
             Form::Operators | Form::AllTerms => any_word() && self.condition.holds_in(text),
         }
+    }
+
+    /// The index terms that a record is searched for, each with its word. Without operators, other forms of a word are
+    /// terms too; they follow the query's own.
+    pub fn terms(&self) -> Vec<(&str, String)> {
+        let mut terms: Vec<(&str, String)> = Vec::new();
+        for word in &self.words {
+            terms.extend(terms::term(word).map(|term| (word.as_str(), term)));
+        }
+        if self.form == Form::AnyTerm {
+            for at in 0..terms.len() {
+                let Some((word, term)) = terms.get(at) else { break };
+                let (word, others) = (*word, other_forms::of(term));
+                for other in others {
+                    if terms.iter().all(|(_, known)| known != other) {
+                        terms.push((word, other.clone()));
+                    }
+                }
+            }
+        }
+        terms
     }
 
     /// The words that are not prefixes.

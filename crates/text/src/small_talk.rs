@@ -167,6 +167,166 @@ pub fn accepts(text: &str) -> bool {
         && PROPOSED.iter().any(|phrase| text.to_lowercase().contains(phrase))
 }
 
+/// Words of a longer prompt say themselves what is wanted.
+const AGREES_WORDS_MAX: usize = 5;
+
+/// Whether a prompt does nothing but agree to what the agent proposed: "ok do it", "yes", "go ahead".
+pub fn agrees(text: &str) -> bool {
+    let words: Vec<String> = words::words(text).map(|(_, word)| word.to_lowercase()).collect();
+    let Some(first) = words.first() else { return false };
+    let goes_on =
+        || words.iter().any(|word| matches!(word.as_str(), "continue" | "on" | "no" | "not"));
+    let line = words.join(" ");
+    let proposed = || PROPOSED.iter().any(|phrase| line.contains(phrase));
+    words.len() <= AGREES_WORDS_MAX
+        && (AGREES.contains(&first.as_str()) || proposed())
+        && !goes_on()
+}
+
+/// Stems of words for work on any subject: a prompt and a record that only share these are about different things.
+const ROUTINE: &[&str] = &[
+    "add", "build", "chang", "check", "clean", "code", "command", "commit", "creat", "delet",
+    "doe", "error", "fail", "file", "fix", "function", "lint", "make", "merg", "pass", "push",
+    "refactor", "remov", "renam", "review", "run", "script", "test", "tidi", "unit", "updat", "us",
+    "work", "write",
+];
+
+/// Whether a stem is that of a word for work on any subject.
+pub fn is_routine(stem: &str) -> bool {
+    ROUTINE.contains(&stem)
+}
+
+/// Stems of words that say how to go on and not with what: "try the next one", "keep going", "explain that again".
+const STEERING: &[&str] = &[
+    "actual", "altern", "anoth", "approach", "back", "bad", "begin", "best", "better", "bit",
+    "bring", "carri", "come", "continu", "current", "describ", "differ", "done", "earlier", "els",
+    "end", "enough", "everyth", "exactli", "explain", "feel", "fine", "finish", "first", "follow",
+    "get", "give", "good", "got", "great", "guess", "happen", "hei", "hello", "help", "hi", "hope",
+    "idea", "instead", "keep", "know", "last", "later", "leav", "let", "like", "littl", "look",
+    "lot", "mayb", "mean", "moment", "move", "much", "need", "never", "new", "next", "nice",
+    "noth", "ok", "okai", "old", "on", "one", "option", "perfect", "perhap", "pleas", "prefer",
+    "previou", "proce", "put", "question", "quick", "quickli", "realli", "redo", "rememb",
+    "repeat", "rest", "resum", "retri", "revert", "right", "sai", "second", "see", "seem", "short",
+    "show", "simpl", "simpli", "sinc", "skip", "soon", "sorri", "start", "step", "still", "stop",
+    "suggest", "summar", "summari", "summaris", "sure", "take", "talk", "tell", "thank", "thing",
+    "think", "third", "time", "todai", "tomorrow", "try", "turn", "two", "undo", "wai", "wait",
+    "want", "well", "whole", "wrong", "ye", "yeah", "yet",
+];
+
+/// Whether a stem is that of a word that says how to go on, and not with what.
+pub fn is_steering(stem: &str) -> bool {
+    STEERING.binary_search(&stem).is_ok()
+}
+
+/// Further stems of chores, and of the states that an answer to one reports. They are words of other subjects too, so
+/// they count as routine only in prompts that do not ask why or how.
+const CHORES: &[&str] = &[
+    "again",
+    "amend",
+    "befor",
+    "branch",
+    "bump",
+    "case",
+    "changelog",
+    "ci",
+    "clippi",
+    "close",
+    "commit",
+    "complet",
+    "conflict",
+    "depend",
+    "dev",
+    "diff",
+    "doc",
+    "done",
+    "draft",
+    "fetch",
+    "fine",
+    "finish",
+    "fmt",
+    "format",
+    "four",
+    "git",
+    "good",
+    "green",
+    "head",
+    "import",
+    "instal",
+    "languag",
+    "last",
+    "latest",
+    "line",
+    "list",
+    "local",
+    "look",
+    "main",
+    "major",
+    "master",
+    "merg",
+    "messag",
+    "minor",
+    "open",
+    "origin",
+    "patch",
+    "pleas",
+    "pr",
+    "previou",
+    "print",
+    "project",
+    "pull",
+    "readi",
+    "rebas",
+    "red",
+    "releas",
+    "remot",
+    "repo",
+    "repositori",
+    "request",
+    "restart",
+    "reword",
+    "save",
+    "server",
+    "several",
+    "show",
+    "sort",
+    "spell",
+    "squash",
+    "src",
+    "stage",
+    "start",
+    "stash",
+    "state",
+    "statu",
+    "stop",
+    "suit",
+    "sync",
+    "tag",
+    "three",
+    "todo",
+    "tree",
+    "typo",
+    "unstag",
+    "unus",
+    "upgrad",
+    "version",
+    "warn",
+    "whitespac",
+    "whole",
+];
+/// First words of prompts that ask for a reason or a way, whatever they are about.
+const REASONS: &[&str] = &["why", "how"];
+
+/// Whether a prompt may be a chore: it does not ask why or how.
+pub fn may_be_chore(prompt: &str) -> bool {
+    let first = words::words(prompt).next().map(|(_, word)| word.to_lowercase());
+    !first.is_some_and(|first| REASONS.contains(&first.as_str()))
+}
+
+/// Whether a stem is that of a word for chores: work on any subject, or the state of it.
+pub fn is_chore(stem: &str) -> bool {
+    is_routine(stem) || CHORES.contains(&stem)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +337,18 @@ mod tests {
         assert!(accepts("Yes, go ahead."));
         for text in ["ok, use Postgres instead of Redis", "do that", "no, do it by hand", ""] {
             assert!(!accepts(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_does_nothing_but_agree_is_short() {
+        for text in ["ok do it", "yes", "Go ahead!", "yes, please", "do that"] {
+            assert!(agrees(text), "{text}");
+        }
+        for text in
+            ["ok continue", "go on", "no, not that", "ok, use Postgres instead of Redis", ""]
+        {
+            assert!(!agrees(text), "{text}");
         }
     }
 
@@ -210,5 +382,19 @@ mod tests {
             assert!(!is_small_talk(text), "{text}");
         }
         assert!(WORDS.is_sorted());
+    }
+
+    #[test]
+    fn words_that_steer_the_work_have_no_subject() {
+        for word in ["next", "trying", "Please", "second", "one", "another", "way", "yes"] {
+            let stem = crate::terms::term(word).unwrap();
+            assert!(is_steering(&stem), "{word}");
+        }
+        for word in ["page", "webhooks", "cookie", "test", "order"] {
+            let stem = crate::terms::term(word).unwrap();
+            assert!(!is_steering(&stem), "{word}");
+        }
+        assert!(STEERING.is_sorted());
+        assert!(is_routine(&crate::terms::term("use").unwrap()));
     }
 }

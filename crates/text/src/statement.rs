@@ -2,10 +2,12 @@
 //! that still holds is worse than a missing one, so that every condition here has to be met. English only.
 
 use crate::amendment::{self, Amendment, Amends, Stated, change};
-use crate::decision::decision;
+use crate::decision::{decision, sentences_of};
+use crate::decision_numbers::DecisionNumbers;
 use crate::decisions::{self, asks};
 use crate::gist::sentences;
 use crate::lexicon::Lists;
+use crate::quantity;
 use crate::subject::{self, Stems, WordHash, WordSet, subject};
 use crate::words;
 
@@ -46,6 +48,7 @@ pub struct Statement {
     /// The statements of its sentences, and those that change something in free wording.
     stated: Vec<Stated>,
     amendments: Vec<Amendment>,
+    decision_numbers: DecisionNumbers,
 }
 
 /// How a statement replaces an older one.
@@ -69,20 +72,22 @@ impl Statement {
         let long = text.len() > WHOLE_CHARS_MAX;
         let decided = decision(text);
         let key = decided.or_else(|| change(text));
+        let decision_numbers = DecisionNumbers::of(sentences_of(text));
         let Some(judged) = (if long { key } else { Some(text) }) else {
-            return Statement::default();
+            return Statement { decision_numbers, ..Statement::default() };
         };
         let (stated, amendments) = amendment::read(judged);
         let subject = subject(judged);
         // A statement with fewer words is about nothing that could be compared by them.
         if subject.len() < SHARED[0].0 {
-            return Statement { stated, amendments, ..Statement::default() };
+            return Statement { stated, amendments, decision_numbers, ..Statement::default() };
         }
         let changes = decisions::changes(judged);
         let words = || words::words(judged).map(|(_, word)| word);
         Statement {
             stated,
             amendments,
+            decision_numbers,
             subject,
             topic: topic(key.unwrap_or(judged)),
             numbers: words().filter_map(number).collect(),
@@ -103,7 +108,10 @@ impl Statement {
 
     /// Whether another statement could replace it.
     pub fn may_be_replaced(&self) -> bool {
-        (!self.subject.is_empty() || !self.stated.is_empty()) && !self.asks
+        let says_something = !self.subject.is_empty()
+            || !self.stated.is_empty()
+            || !self.decision_numbers.recorded.is_empty();
+        says_something && !self.asks
     }
 
     /// Whether it could replace another statement.
@@ -111,7 +119,24 @@ impl Statement {
         let by_words = !self.subject.is_empty() && (self.changes || self.states_now);
         let in_free_wording =
             || !self.amendments.is_empty() || self.stated.iter().any(Stated::may_reclaim);
-        !self.asks && (by_words || in_free_wording())
+        let gives_value = || self.stated.iter().any(Stated::gives_value);
+        !self.asks && (by_words || in_free_wording() || gives_value() || self.changes_by_number())
+    }
+
+    /// Whether it changes a decision that it names by number.
+    pub fn changes_by_number(&self) -> bool {
+        !self.decision_numbers.changed.is_empty()
+    }
+
+    /// Whether it records a decision under a number.
+    pub fn records_number(&self) -> bool {
+        !self.decision_numbers.recorded.is_empty()
+    }
+
+    /// Whether it changes a decision, named by number, that the older text records.
+    pub fn changes_recorded(&self, older: &Statement) -> bool {
+        let recorded = &older.decision_numbers.recorded;
+        self.decision_numbers.changed.shared(recorded).next().is_some()
     }
 
     /// Whether it could replace another statement, if only by words that both have. True for every statement for
@@ -138,7 +163,10 @@ impl Statement {
     /// content need not share a word. Otherwise a shared word is not in the newer statement. The text is of the same turn,
     /// so that few words are enough.
     pub fn is_repeated_in(&self, newer: &Statement, text: &str) -> bool {
-        let gone = |number: &WordHash| !newer.numbers.contains(*number);
+        let has_new = newer.numbers.iter().any(|number| !self.numbers.contains(number));
+        let cites = has_new && newer.numbers.shared(&self.numbers).next().is_some();
+        // A number that the newer one cites beside a new one is the old value: "listen on 9105, 7070 is taken".
+        let gone = |number: &WordHash| newer.numbers.contains(*number) == cites;
         let gives_number = !newer.numbers.is_empty() && self.numbers.iter().any(|one| gone(&one));
         sentences(text).any(|sentence| {
             let words = subject(sentence);
@@ -164,6 +192,10 @@ impl Statement {
         if self.asks || older.asks {
             return None;
         }
+        let is_beside = |new: &Stated| older.stated.iter().any(|old| new.gives_value_beside(old));
+        if self.stated.iter().any(is_beside) {
+            return None;
+        }
         let pairs =
             self.amendments.iter().flat_map(|new| older.stated.iter().map(move |old| (new, old)));
         let found: Vec<Amends> = pairs.filter_map(|(new, old)| new.changes(old)).collect();
@@ -174,8 +206,13 @@ impl Statement {
             return Some(Replacement::AmendsTopic);
         }
         let reclaims = |new: &Stated| older.stated.iter().any(|old| new.reclaims(old));
-        if self.stated.iter().any(reclaims) {
+        let revalues = |new: &Stated| older.stated.iter().any(|old| new.gives_other_value(old));
+        if self.stated.iter().any(reclaims) || self.stated.iter().any(revalues) {
             return Some(Replacement::Amends);
+        }
+        let changes_all = |new: &Stated| older.stated.iter().any(|old| new.changes_all_values(old));
+        if self.stated.iter().any(changes_all) {
+            return Some(Replacement::AmendsTopic);
         }
         // It names what it rejects, and that is something else.
         if self.amendments.iter().any(Amendment::is_rejection) {
@@ -229,6 +266,11 @@ impl Statement {
     }
 }
 
+/// Whether a text changes a decision that it names by number.
+pub fn changes_decision_by_number(text: &str) -> bool {
+    !DecisionNumbers::of(sentences_of(text)).changed.is_empty()
+}
+
 /// Whether a question is about another part of the older text than the one that the newer text changes: its words that
 /// the newer text lacks are in parts that have less in common with the newer text than others, and no other word of it
 /// is in the changed part alone.
@@ -255,7 +297,7 @@ pub fn asks_for_another_part(question: &str, older: &str, newer: &str) -> bool {
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let sentences = text.lines().flat_map(|line| sentences(line.trim()));
     sentences.flat_map(|sentence| {
-        let is_list = amendment::values(sentence) > 1;
+        let is_list = quantity::values(sentence) > 1;
         let commas = sentence.split(move |c| is_list && matches!(c, ',' | ';'));
         commas.flat_map(move |part| part.split(if is_list { " and " } else { "\n" }))
     })
@@ -300,7 +342,9 @@ fn topic(sentence: &str) -> WordSet {
         return before;
     }
     let after = all().skip_while(|word| !word.eq_ignore_ascii_case("for")).skip(1);
-    let phrase = after.take_while(|word| !is_in(word, Lists::ENDS_PHRASE));
+    // "for indentation in the scripts" is about the scripts too.
+    let goes_on = |word: &str| word == "in" || !is_in(word, Lists::ENDS_PHRASE);
+    let phrase = after.take_while(|word| goes_on(word));
     phrase.filter_map(|word| stems.telling(word)).collect()
 }
 
@@ -341,6 +385,10 @@ mod tests {
     #[test]
     fn a_changed_decision_replaces_the_one_about_its_subject() {
         for (old, new) in [
+            (
+                "use tabs for indentation in the lua scripts",
+                "changed my mind: lua scripts are indented with two spaces",
+            ),
             (
                 "We decided to use Postgres for the job queue.",
                 "We changed our mind: the job queue uses Redis, not Postgres.",
@@ -404,6 +452,39 @@ mod tests {
     }
 
     #[test]
+    fn a_change_may_be_announced_abbreviate_or_be_in_german() {
+        for (old, new) in [
+            (
+                "We use Jason for JSON encoding.",
+                "amend: no longer Jason, use the built-in JSON module of Elixir 1.18",
+            ),
+            (
+                "Release every Friday afternoon.",
+                "scrap the Friday releases, we release on Wednesday mornings",
+            ),
+            (
+                "Log level in production is info.",
+                "log level in prod is warning from now on, info was too much",
+            ),
+            (
+                "Wir bauen eine Wander-App. Entscheidung: Karten kommen von Mapbox, Offline-Kacheln liegen im internen Speicher.",
+                "Entscheidung geändert: statt Mapbox nehmen wir MapLibre mit OpenFreeMap-Kacheln, wegen der Kosten.",
+            ),
+            (
+                "Akku: GPS-Intervall. Wir legen fest: alle 5 Sekunden beim Gehen, alle 30 Sekunden in der Pause.",
+                "Das GPS-Intervall ändern wir: beim Gehen jetzt alle 10 Sekunden statt alle 5, die Nutzer klagen über den Akku.",
+            ),
+            (
+                "Entscheidung: Mindestversion ist Android 8.",
+                "Entscheidung: Mindestversion ist Android 10 statt Android 8.",
+            ),
+        ] {
+            assert!(replaces(old, new), "{old} | {new}");
+            assert!(!replaces(old, old), "{old}");
+        }
+    }
+
+    #[test]
     fn a_text_repeats_a_replaced_statement_if_a_sentence_says_what_no_longer_holds() {
         let stripe = "Write down: payments go through Stripe";
         let adyen = "Change of plan: payments go through Adyen";
@@ -457,7 +538,9 @@ mod tests {
             ),
         ] {
             assert!(replaces(old, new), "{old} | {new}");
-            assert!(!replaces(old, old) && !replaces(new, old), "{old}");
+            assert!(!replaces(old, old), "{old}");
+            // Without a sign of a change, only another value replaces.
+            assert!(!replaces(new, old) || old.contains("Audit logs"), "{old}");
         }
         for (old, new) in [
             ("payments go through Stripe", "Change of plan: refunds go through Adyen"),
@@ -495,6 +578,16 @@ mod tests {
     #[test]
     fn statements_about_different_subjects_replace_nothing() {
         for (old, new) in [
+            ("make fct_revenue faster, it takes 9 minutes", "fct_revenue is slow again"),
+            ("The import of dim_orders has to be fast.", "the import of dim_orders fails again"),
+            (
+                "Entscheidung: Karten kommen von Mapbox.",
+                "Entscheidung: die Fotos liegen im internen Speicher statt in der Cloud.",
+            ),
+            (
+                "Wir legen fest: die Tour-Statistik wird im Hintergrund berechnet.",
+                "Die Höhenmeter sind jetzt nicht mehr falsch, die Statistik stimmt.",
+            ),
             (
                 "From now on the session timeout is 15 minutes.",
                 "The request timeout is 60 minutes from now on.",

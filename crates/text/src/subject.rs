@@ -2,7 +2,7 @@
 //! remembered without the words of their texts.
 
 use crate::lexicon::Lists;
-use crate::{stem, words};
+use crate::{other_forms, stem, words};
 
 /// The hash of a stem or of an amount.
 pub(crate) type WordHash = u32;
@@ -90,7 +90,7 @@ impl Stems {
             && !Lists::of(word).any(Lists::NO_SUBJECT);
         tells.then(|| {
             stem::reduce(word);
-            hash(word)
+            hash(other_forms::long_form(word).unwrap_or(word))
         })
     }
 }

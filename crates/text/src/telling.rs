@@ -59,6 +59,12 @@ const TELLING: &[&str] = &[
     "nothing added to commit",
     "no changes added to commit",
     "test result: FAILED",
+    "[error] ",
+    "** (",
+    "== Compilation error in file ",
+    "e: file://",
+    "> Could not ",
+    "┃ [",
 ];
 
 /// Beginnings of lines that report a failure without its cause, which is on another line.
@@ -76,12 +82,96 @@ const REPORTS: &[&str] = &[
     "npm error",
     "Caused by:",
     "FAILED (",
+    "FAILED | ",
+    "error: Test failed",
+    "× Some errors were emitted",
+    "error: the following ",
     "[ERROR] Failed to execute goal",
+    "[error] Failed tests:",
+    "[error] Failed: Total ",
+    "[error] Error: Total ",
+    "[error] Total time: ",
+    "[error] (",
+    "[error] stack trace is suppressed",
+    "== Compilation error in file ",
 ];
 
 /// Beginnings of lines that name a failed test. `FAIL ` alone names a file of tests.
-const FAILED_TESTS: &[&str] =
-    &["FAILED ", "--- FAIL:", "FAIL:", "ERROR:", "not ok ", "●", "[  FAILED  ] "];
+const FAILED_TESTS: &[&str] = &[
+    "FAILED ",
+    "--- FAIL:",
+    "FAIL:",
+    "ERROR:",
+    "not ok ",
+    "●",
+    "[  FAILED  ] ",
+    "rspec ./",
+    "(fail) ",
+    "==> X ",
+    "Failure in test ",
+];
+
+/// Ends of lines that name a failed test: cargo, ScalaTest, Dart, pre-commit.
+const FAILED_ENDS: &[&str] = &["... FAILED", "*** FAILED ***", " [E]", "....Failed"];
+
+/// Names of a test in the list of ExUnit.
+const EX_UNIT: &[&str] = &[") test ", ") doctest ", ") property "];
+
+/// Beginnings of lines about progress, which say nothing if the output has any other line.
+const PROGRESS: &[&str] = &[
+    "Compiling ",
+    "Checking ",
+    "Finished ",
+    "Running ",
+    "Downloading ",
+    "Downloaded ",
+    "Blocking ",
+    "Updating ",
+    "Locking ",
+    "warning:",
+    "note:",
+    "hint:",
+    "Node.js v",
+    "Wall time:",
+    "Output:",
+    "real\t",
+    "user\t",
+    "sys\t",
+    "> Task :",
+    "> Configure project ",
+    "Starting a Gradle Daemon",
+    "Building for ",
+    "[info] ",
+    "INFO: ",
+    "==> ",
+    "Excluding tags: ",
+    "Including tags: ",
+    "bun test v",
+    "running ",
+];
+
+/// Beginnings of lines that a build tool prints for any failure.
+const BUILD_FRAME: &[&str] = &[
+    "FAILURE: Build failed with ",
+    "FAILURE: Build completed with ",
+    "* What went wrong:",
+    "* Try:",
+    "* Where:",
+    "* Exception is:",
+    "* Get more help at ",
+    "Execution failed for task ",
+    "> There were failing tests.",
+    "> A failure occurred while executing ",
+    "> Compilation error. See log for more details",
+    "> Compilation failed; see the compiler ",
+    "> Run with --",
+    "> Get more help at ",
+    "BUILD FAILED",
+    "Build Summary: ",
+    "Failures:",
+    "# ",
+    "Deprecated Gradle features were used",
+];
 
 /// The reasons in brackets at the end of a line of ctest about a failed test.
 const CTEST_ENDS: &[&str] =
@@ -106,7 +196,7 @@ pub fn is_telling(line: &str) -> bool {
     if TELLING.iter().any(|start| line.starts_with(start)) {
         return !line.starts_with("thread '") || line.contains(" panicked at ");
     }
-    if line.ends_with("... FAILED") || line.starts_with(CROSSES) || lists_failed_test(line) {
+    if line.starts_with(CROSSES) || ends_as_failed(line) || lists_failed_test(line) {
         return true;
     }
     if TOLD_BEHIND.iter().any(|message| line.contains(message)) || counts_failures(line) {
@@ -116,10 +206,16 @@ pub fn is_telling(line: &str) -> bool {
     if behind_place(line)
         .is_some_and(|(_, rest)| rest.starts_with("error") || rest.starts_with("fatal error"))
         || line.contains(": error TS")
+        || line.starts_with("TS") && line.contains(" [ERROR]: ")
     {
         return true;
     }
+    if is_timed_error(line) {
+        return true;
+    }
     let word = line.split(':').next().unwrap_or_default();
+    // Gradle prints where: `java.lang.AssertionError at CartTest.kt:48`.
+    let word = word.split_once(" at ").map_or(word, |(word, _)| word);
     let named = (word.ends_with("Error") || word.ends_with("Exception")) && word.len() > 5;
     named && word.len() < line.len() && !word.contains(' ')
 }
@@ -130,34 +226,70 @@ fn is_excused(line: &str) -> bool {
     is_test && (line.contains(" # TODO") || line.trim_end().ends_with("failing tests:"))
 }
 
-/// `# fail 2`: the count of failed tests at the end of a TAP stream.
+/// `# fail 2`: the count of failed tests at the end of a TAP stream; `19 tests, 1 failure` of ExUnit and rspec.
 fn counts_failures(line: &str) -> bool {
-    let count = line.trim_end().strip_prefix("# fail ").and_then(number);
+    let line = line.trim_end();
+    let count = line.strip_prefix("# fail ").and_then(number);
+    let listed = number(line).and_then(|(_, rest)| {
+        let mut members = rest.split(", ").filter_map(number);
+        members.find(|(_, word)| word.starts_with(" failure"))
+    });
     count.is_some_and(|(count, rest)| count > 0 && rest.is_empty())
+        || listed.is_some_and(|(count, _)| count > 0)
 }
 
 /// Whether a line reports a failure without its cause.
 pub(crate) fn is_report(line: &str) -> bool {
-    REPORTS.iter().any(|report| line.starts_with(report))
+    REPORTS.iter().any(|report| line.starts_with(report)) || counts_failures(line)
 }
 
 /// Whether a line names a failed test.
 pub(crate) fn names_test(line: &str) -> bool {
     let begins = FAILED_TESTS.iter().any(|start| line.starts_with(start));
-    (begins || line.ends_with("... FAILED") || line.starts_with(CROSSES) || lists_failed_test(line))
+    (begins || line.starts_with(CROSSES) || ends_as_failed(line) || lists_failed_test(line))
         && !is_report(line)
         && !is_excused(line)
 }
 
-/// A row in the list of failed tests of ctest, `7 - Dock.Closes (Failed)`, of PHPUnit, `1) Tests\RssTest::testFeed`, or of
-/// GoogleTest.
+/// `test cart ... FAILED`, `rejects it ... FAILED (1ms)` of deno, `CartTest > rounds FAILED` of gradle,
+/// `//cart:test FAILED in 0.6s` of bazel.
+fn ends_as_failed(line: &str) -> bool {
+    let line = line.trim_end();
+    let untimed = match line.rsplit_once(" (") {
+        Some((before, time)) if time.ends_with("s)") => before,
+        _ => line,
+    };
+    FAILED_ENDS.iter().any(|end| untimed.ends_with(end))
+        || line.ends_with(" FAILED") && line.contains(" > ") && !line.starts_with("> Task :")
+        || line.starts_with("//") && line.contains(" FAILED in ")
+        || is_zig_failure(line)
+}
+
+/// `2/3 cart.test.rounds...expected 3, found 2`: a test of zig that neither passed nor was skipped.
+fn is_zig_failure(line: &str) -> bool {
+    let is_numbered = number(line).is_some_and(|(_, rest)| rest.starts_with('/'));
+    let result = line.split_once(".test.").and_then(|(_, rest)| rest.split_once("..."));
+    is_numbered && result.is_some_and(|(_, result)| !matches!(result, "OK" | "SKIP"))
+}
+
+/// A line of dbt behind its time: `09:00:06  Database Error in model fct_bookings (models/fct_bookings.sql)`.
+fn is_timed_error(line: &str) -> bool {
+    [" Error in model ", " Error in test ", "Failure in test "].iter().any(|it| line.contains(it))
+}
+
+/// A row in the list of failed tests of ctest (`7 - Dock.Closes (Failed)`), PHPUnit (`1) Tests\RssTest::testFeed`) or
+/// GoogleTest (`[  FAILED  ] Cart.Rounds`), or the heading of a failed test of ExUnit, which names its module
+/// (`1) test rounds up (Shop.CartTest)`).
 fn lists_failed_test(line: &str) -> bool {
     let line = line.trim();
     let Some((_, rest)) = number(line) else { return line.starts_with("[  FAILED  ] ") };
     let of_phpunit = rest
         .strip_prefix(") ")
         .is_some_and(|name| name.contains("::test") && !name.trim_end().contains(' '));
-    of_phpunit || rest.starts_with(" - ") && CTEST_ENDS.iter().any(|end| rest.ends_with(end))
+    let of_ex_unit = EX_UNIT.iter().any(|start| rest.starts_with(start)) && rest.ends_with(')');
+    of_phpunit
+        || of_ex_unit
+        || rest.starts_with(" - ") && CTEST_ENDS.iter().any(|end| rest.ends_with(end))
 }
 
 /// Whether a line is an exit code, a rule, the progress of a test runner or a part of TAP without a failure.
@@ -173,14 +305,23 @@ pub(crate) fn says_nothing(line: &str) -> bool {
 }
 
 /// The one line of an error's output that says most: the first that names a failed test, else the first
-/// that names an error, else the first line that is not the exit code.
+/// that names an error, else the first line that is neither progress nor the exit code.
 pub fn finding(error: &str) -> &str {
     let lines = || error.lines().map(str::trim).filter(|line| !line.is_empty());
     let test = lines().find(|line| names_test(line));
     let cause = || lines().find(|line| is_telling(line) && !is_report(line));
     let report = || lines().find(|line| is_telling(line));
+    let other = || lines().find(|line| !says_nothing(line) && !is_frame(line));
     let any = || lines().find(|line| !says_nothing(line));
-    test.or_else(cause).or_else(report).or_else(any).unwrap_or_default()
+    test.or_else(cause).or_else(report).or_else(other).or_else(any).unwrap_or_default()
+}
+
+/// Whether a line is progress, or one that a build tool prints for any failure.
+pub(crate) fn is_frame(line: &str) -> bool {
+    let line = line.trim_start();
+    PROGRESS.iter().chain(BUILD_FRAME).any(|start| line.starts_with(start))
+        || line.contains(" actionable task")
+        || line.contains(" tests completed, ")
 }
 
 #[cfg(test)]
@@ -248,6 +389,74 @@ mod tests {
             ),
             ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
             ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
+        ];
+        for (error, expected) in table {
+            assert_eq!(finding(error), expected, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn progress_and_the_frame_of_a_build_tool_are_no_finding() {
+        let table = [
+            (
+                "Running ExUnit with seed: 4, max_cases: 16\n\n....\n\n\
+                 \x20 1) test rollout is sticky per user (Beacon.RolloutTest)\n     test/a_test.exs:27\n\
+                 \x20    Assertion with == failed\n19 tests, 1 failure",
+                "1) test rollout is sticky per user (Beacon.RolloutTest)",
+            ),
+            ("19 tests, 0 failures\n19 tests, 1 failure", "19 tests, 1 failure"),
+            (
+                "Compiling 3 files (.ex)\n    error: undefined function bucket/2\n\
+                 == Compilation error in file lib/a.ex ==\n** (CompileError) lib/a.ex: cannot compile",
+                "error: undefined function bucket/2",
+            ),
+            (
+                "> Task :app:compileDebugKotlin\n> Task :app:test FAILED\n\nRouteTest > loads offline FAILED\n\
+                 \x20   java.lang.AssertionError at RouteTest.kt:48\n\nFAILURE: Build failed with an exception.",
+                "RouteTest > loads offline FAILED",
+            ),
+            (
+                "> Task :app:compileDebugKotlin FAILED\ne: file:///srv/a/RouteDao.kt:31:17 Unresolved reference 'x'.\n\
+                 FAILURE: Build failed with an exception.",
+                "e: file:///srv/a/RouteDao.kt:31:17 Unresolved reference 'x'.",
+            ),
+            (
+                "FAILURE: Build failed with an exception.\n\n* What went wrong:\n\
+                 Execution failed for task ':app:detekt'.\n> Analysis failed with 3 weighted issues.\n\n* Try:\n\
+                 > Run with --scan to get full insights.\n\nBUILD FAILED in 6s",
+                "> Analysis failed with 3 weighted issues.",
+            ),
+            (
+                "[info] welcome to sbt 1.10.2\n[info] - splits after 30 minutes *** FAILED ***\n\
+                 [info]   3 did not equal 2 (A.scala:22)\n[error] Failed tests:\n[error] \tlake.A",
+                "[info] - splits after 30 minutes *** FAILED ***",
+            ),
+            (
+                "[info] welcome to sbt 1.10.2\n[error] /srv/A.scala:18:31: not found: value Window\n\
+                 [error] (Compile / compileIncremental) Compilation failed",
+                "[error] /srv/A.scala:18:31: not found: value Window",
+            ),
+            (
+                "FAILED | 2 passed | 1 failed (12ms)\nrejects an empty key ... FAILED (1ms)\nerror: Test failed",
+                "rejects an empty key ... FAILED (1ms)",
+            ),
+            ("running 1 test\nFAILED | 0 passed | 1 failed", "FAILED | 0 passed | 1 failed"),
+            (
+                "1/2 a.test.x...OK\n2/2 a.test.y...FAIL (Unexpected)",
+                "2/2 a.test.y...FAIL (Unexpected)",
+            ),
+            (
+                "00:01 +3 -1: counter increments [E]\n  Expected: 1",
+                "00:01 +3 -1: counter increments [E]",
+            ),
+            (
+                "09:00:05  1 of 31 START sql table model a\n09:00:06    Database Error in model a (models/a.sql)",
+                "09:00:06    Database Error in model a (models/a.sql)",
+            ),
+            (
+                "# lake/loader\nloader/s3.go:12:2: \"errors\" imported and not used",
+                "loader/s3.go:12:2: \"errors\" imported and not used",
+            ),
         ];
         for (error, expected) in table {
             assert_eq!(finding(error), expected, "{error:?}");

@@ -139,13 +139,14 @@ impl Flow {
 }
 
 /// Whether commands at a position decide the exit code, whether their output is hidden, whether it is
-/// hidden by a pipe only, and whether the shell does not wait for them.
+/// hidden by a pipe only, whether the shell does not wait for them, and whether they are behind `||`.
 #[derive(Clone, Copy, Default)]
 struct Fate {
     decides: bool,
     hidden: bool,
     piped: bool,
     background: bool,
+    is_alternative: bool,
 }
 
 struct FateMarks<'a> {
@@ -172,6 +173,7 @@ impl FateMarks<'_> {
                 hidden: fate.hidden || background,
                 piped: fate.piped && !background,
                 background: fate.background || background,
+                ..fate
             };
             self.chain(chain, fate, strict, depth);
             self.set(chain, strict);
@@ -185,7 +187,10 @@ impl FateMarks<'_> {
         // `|| exit 1` still fails; any other alternative may hide the failure.
         let hides = behind_or.map(|pair| pair[1].0).any(|pipeline| !self.always_fails(pipeline));
         let fate = Fate { decides: fate.decides && !hides, ..fate };
-        for (pipeline, _) in pipelines {
+        let mut is_alternative = fate.is_alternative;
+        for (pipeline, joint) in pipelines {
+            let fate = Fate { is_alternative, ..fate };
+            is_alternative |= joint == Some(Joint::Or);
             let negated = matches!(pipeline.first(), Some(FlowPart::Not));
             let stages = split(pipeline, |joint| joint == Joint::Pipe);
             let last = stages.len() - 1;
@@ -229,6 +234,7 @@ impl FateMarks<'_> {
                 };
                 command.hidden |= fate.hidden;
                 command.background |= fate.background;
+                command.is_alternative |= fate.is_alternative;
             }
         }
     }

@@ -4,7 +4,7 @@
 use model::limits;
 
 use super::flow::{Flow, Joint, Strict};
-use super::{Simple, wrappers};
+use super::{LoopPlace, Simple, wrappers};
 
 /// A word, and how much of its beginning was written without quotes.
 #[derive(Default)]
@@ -51,6 +51,8 @@ pub(super) struct Reader<'a> {
     redirected: bool,
     /// Whether that file is another one than `/dev/null`.
     to_file: bool,
+    /// The loops around the command being read, the innermost last.
+    loops: Vec<LoopPlace>,
     found: &'a mut Vec<Simple>,
 }
 
@@ -63,6 +65,7 @@ impl<'a> Reader<'a> {
             heredocs: Vec::new(),
             redirected: false,
             to_file: false,
+            loops: Vec::new(),
             found,
         }
     }
@@ -436,14 +439,44 @@ impl<'a> Reader<'a> {
         let from = self.found.len();
         for word in words.iter().take_while(|word| wrappers::is_of_language(word)) {
             flow.keyword(word);
+            self.follow_loop(word);
         }
+        let in_loop = self.loops.last().copied().unwrap_or_default();
         let closes = words.first().is_some_and(|word| word.is("}"));
         wrappers::resolve(std::mem::take(words), self.depth, self.found);
-        self.found[from..].iter_mut().for_each(|command| command.to_file |= to_file);
+        for command in &mut self.found[from..] {
+            command.to_file |= to_file;
+            // A script of `bash -c` may have a loop of its own.
+            if command.in_loop == LoopPlace::Outside {
+                command.in_loop = in_loop;
+            }
+        }
         match closes {
             true if redirected => drop(flow.redirect_group()),
             true => {}
             false => flow.command(from..self.found.len(), redirected),
+        }
+    }
+
+    /// Opens or closes a loop at a keyword of the shell. The depth is bounded, because only the innermost loop counts.
+    fn follow_loop(&mut self, word: &Word) {
+        let opens = match word.text.as_str() {
+            "while" | "until" => LoopPlace::Condition,
+            "for" | "select" => LoopPlace::Body,
+            "do" => {
+                if let Some(place) = self.loops.last_mut() {
+                    *place = LoopPlace::Body;
+                }
+                return;
+            }
+            "done" => {
+                self.loops.pop();
+                return;
+            }
+            _ => return,
+        };
+        if self.loops.len() < limits::SHELL_DEPTH_MAX {
+            self.loops.push(opens);
         }
     }
 }

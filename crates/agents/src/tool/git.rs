@@ -67,8 +67,13 @@ pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     if lines().any(made) {
         return GitReport::Done;
     }
+    let has_lefthook = lines().any(|line| line.starts_with("summary: (done in "));
     let hook = |line: &str| {
-        line.starts_with("- hook id: ") || line.starts_with("husky - ") && line.contains("fail")
+        let of_husky = ["husky - ", "husky > "].iter().any(|start| line.starts_with(start));
+        line.starts_with("- hook id: ")
+            || of_husky && (line.contains("fail") || line.contains(" exited with code "))
+            // The summary of lefthook marks a check that failed.
+            || has_lefthook && ["🥊 ", "✗ "].iter().any(|mark| line.starts_with(mark))
     };
     let is_alone = is_alone(commands);
     let stopped = |line: &str| {

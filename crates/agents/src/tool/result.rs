@@ -23,18 +23,23 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
         let printed = printed_exit(&draft.commands, place, &outcome.texts);
         let report = verdict::read(&draft.commands, place, &run, &outcome.texts);
         let own_exit = draft.commands[place].decides || printed.is_some();
+        let mut ran_none = false;
         let result = match () {
             // The run was interrupted or is still running.
             () if is_open => Verdict::Unknown,
             () => {
                 let result = result(&draft.commands[place..], outcome, printed, report.verdict);
                 let output = &outcome.texts;
-                let has_proof =
-                    !no_tests::ran_none(&draft.commands[place], &run, result, report.tally, output);
-                if has_proof { result } else { Verdict::Unknown }
+                ran_none =
+                    no_tests::ran_none(&draft.commands[place], &run, result, report.tally, output);
+                if ran_none { Verdict::Unknown } else { result }
             }
         };
-        draft.metadata.insert("run".into(), described(result, own_exit, report.tally));
+        let mut ended = described(result, own_exit, report.tally);
+        if ran_none {
+            ended[model::run::NO_TESTS] = true.into();
+        }
+        draft.metadata.insert("run".into(), ended);
         is_red = result == Verdict::Failed;
         // A pipe hides the exit code of a red run: `pytest | tail -5 && git commit …` goes on and makes the commit.
         outcome.failed |= is_red && !has_committed;
@@ -190,8 +195,7 @@ fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
                 rest.retain(|command| !command.is_git(word));
                 draft.obs_type = run::obs_type(&rest);
                 git::forget(&mut draft.metadata);
-                // With an unknown result, the line does not count as the success after an earlier
-                // failure.
+                // The result is unknown, so that the line does not count as the run that fixed an earlier failure.
                 let unknown = || described(Verdict::Unknown, own_exit, Tally::default());
                 draft.metadata.entry("run").or_insert_with(unknown);
             }

@@ -15,7 +15,7 @@ use crate::wire::Text;
 /// The beginning of a patch that is passed to a command instead of a tool.
 const PATCH: &str = "*** Begin Patch";
 
-/// Our program, its commands that only show records, and other programs that a line with them may have.
+/// Our program, its commands that only show records, and the other programs that may be on the same line.
 const OUR_PROGRAM: &str = "rekindle";
 const READS_RECORDS: &[&str] = &[
     "search",

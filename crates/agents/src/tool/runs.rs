@@ -26,6 +26,9 @@ pub(super) struct Run<'a> {
     pub(super) subcommand: Option<&'a str>,
 }
 
+/// The sub-command under which cmake is recorded if it writes build files: it has none of its own.
+pub(super) const CONFIGURE: &str = "configure";
+
 /// Which words after the program decide.
 enum Words {
     /// None: the program does nothing else.
@@ -40,7 +43,8 @@ enum Words {
     Script(&'static [&'static str]),
 }
 
-/// The first row that matches counts. A `*` at the end of a word matches any ending.
+/// The first row that matches counts. A `*` at the end of a word matches any ending, one at its beginning any beginning and
+/// ending.
 const ROWS: &[(RunKind, &[&str], Words)] = &[
     (
         RunKind::Test,
@@ -111,8 +115,24 @@ const ROWS: &[(RunKind, &[&str], Words)] = &[
             "assemble*",
             "classes",
             "jar",
+            "bundle*",
+            "lint*",
+            "detekt*",
+            "ktlint*",
+            "spotlessCheck",
         ]),
     ),
+    (RunKind::Test, &["xcodebuild"], Words::Targets(&["test", "test-without-building"])),
+    (RunKind::Test, &["sbt", "sbtn"], Words::Targets(&["test*", "*/test"])),
+    (RunKind::Build, &["sbt", "sbtn"], Words::Targets(&["compile", "*/compile"])),
+    (RunKind::Test, &["dbt"], Words::First(&["test"])),
+    (
+        RunKind::Build,
+        &["dbt"],
+        Words::First(&["run", "build", "compile", "seed", "snapshot", "parse"]),
+    ),
+    (RunKind::Test, &["rebar3"], Words::First(&["eunit", "ct", "proper"])),
+    (RunKind::Build, &["rebar3"], Words::First(&["compile", "xref", "dialyzer"])),
     (RunKind::Test, &["zig"], Words::Targets(&["test"])),
     (
         RunKind::Test,
@@ -122,7 +142,6 @@ const ROWS: &[(RunKind, &[&str], Words)] = &[
             "bazelisk",
             "swift",
             "mix",
-            "sbt",
             "deno",
             "flutter",
             "dart",
@@ -141,9 +160,9 @@ const ROWS: &[(RunKind, &[&str], Words)] = &[
     (
         RunKind::Build,
         &[
-            "dotnet", "bazel", "bazelisk", "swift", "mix", "sbt", "flutter", "meson", "stack",
-            "cabal", "zig", "forge", "buck2", "docker", "podman", "buildah", "vite", "next",
-            "nuxt", "nx", "turbo", "ng",
+            "dotnet", "bazel", "bazelisk", "swift", "mix", "flutter", "meson", "stack", "cabal",
+            "zig", "forge", "buck2", "docker", "podman", "buildah", "vite", "next", "nuxt", "nx",
+            "turbo", "ng",
         ],
         Words::First(&["build*", "compile", "publish", "bake"]),
     ),
@@ -174,6 +193,14 @@ const ROWS: &[(RunKind, &[&str], Words)] = &[
         Words::Any,
     ),
     (RunKind::Build, &["ruff"], Words::First(&["check"])),
+    (RunKind::Build, &["biome"], Words::First(&["check", "lint", "ci"])),
+    (RunKind::Build, &["deno"], Words::First(&["check", "lint"])),
+    (RunKind::Build, &["mix"], Words::First(&["credo", "dialyzer"])),
+    (RunKind::Build, &["flutter", "dart"], Words::First(&["analyze"])),
+    (RunKind::Build, &["sqlfluff"], Words::First(&["lint"])),
+    (RunKind::Build, &["golangci-lint", "pre-commit"], Words::First(&["run"])),
+    (RunKind::Build, &["swiftlint"], Words::NoneOr(&["lint"])),
+    (RunKind::Build, &["ktlint"], Words::Any),
 ];
 
 /// Options, before the words that decide, that take the next word.
@@ -196,6 +223,11 @@ const VALUED: &[&str] = &[
     "--target-dir",
     "-pl",
     "--projects",
+    "-scheme",
+    "-destination",
+    "-configuration",
+    "--profiles-dir",
+    "--project-dir",
 ];
 
 /// Options with which a program only talks about itself.
@@ -211,7 +243,15 @@ pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
         let Some(run) = of_command(command) else { continue };
         match run.kind {
             RunKind::Test => return Some((place, run)),
-            RunKind::Build => build = build.or(Some((place, run))),
+            // In `cmake -B out && cmake --build out` the second is the build.
+            RunKind::Build
+                if build.as_ref().is_none_or(|(_, known): &(usize, Run<'_>)| {
+                    known.subcommand == Some(CONFIGURE)
+                }) =>
+            {
+                build = Some((place, run));
+            }
+            RunKind::Build => {}
         }
     }
     build
@@ -257,7 +297,9 @@ fn known<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
     }
     if program == "cmake" {
         let builds = args.iter().any(|arg| arg == "--build");
-        return builds.then_some(Run { kind: RunKind::Build, program, subcommand: None });
+        let subcommand = (!builds).then_some(CONFIGURE);
+        let is_run = builds || configures(args);
+        return is_run.then_some(Run { kind: RunKind::Build, program, subcommand });
     }
     let words = words(args);
     let words = match words.as_slice() {
@@ -270,6 +312,16 @@ fn known<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
         Some(Run { kind: *kind, program, subcommand })
     })
     .next()
+}
+
+/// Whether cmake with these arguments writes build files, and does not run a script or a tool of its own.
+fn configures(args: &[String]) -> bool {
+    const OTHER: &[&str] = &["-E", "-P", "-L", "-N", "--install", "--open", "--workflow"];
+    let writes = |arg: &String| {
+        ["-S", "-B", "-D", "-G", "--preset"].iter().any(|option| arg.starts_with(option))
+            || !arg.starts_with('-')
+    };
+    args.iter().any(writes) && !args.iter().any(|arg| OTHER.contains(&arg.as_str()))
 }
 
 /// The word that makes the row fit, if it fits.
@@ -300,6 +352,7 @@ fn is_number(word: &str) -> bool {
 fn fits(word: &str, list: &[&str]) -> bool {
     let last = word.rsplit(':').next().unwrap_or(word);
     list.iter().any(|known| match known.strip_suffix('*') {
+        _ if known.starts_with('*') => word.contains(&known[1..]),
         Some(start) => word.starts_with(start) || last.starts_with(start),
         None => word == *known || last == *known,
     })
@@ -363,78 +416,98 @@ mod tests {
     use super::*;
     use crate::shell::commands;
 
+    /// Lines, and the kind, program and sub-command of their run.
+    const LINES: &[(&str, &str)] = &[
+        ("cargo test", "test cargo test"),
+        ("cargo nextest run -p x", "test cargo nextest"),
+        ("cargo +nightly --locked t", "test cargo t"),
+        ("cd web && npm test -- --watch=false", "test npm test"),
+        ("npm run test:unit", "test npm test:unit"),
+        ("npm --prefix web run test", "test npm test"),
+        ("pnpm -C web t", "test pnpm t"),
+        ("yarn jest src", "test jest"),
+        ("yarn workspace web test", "test yarn test"),
+        ("npx --yes vitest run", "test vitest"),
+        ("uv run --frozen pytest -q", "test pytest"),
+        ("poetry run python -m pytest tests", "test pytest"),
+        ("python3 -m unittest", "test unittest"),
+        ("python manage.py test app", "test manage.py test"),
+        ("./.venv/bin/pytest -x", "test pytest"),
+        ("go test ./...", "test go test"),
+        ("make -C sub -j8 test", "test make test"),
+        ("make check", "test make check"),
+        ("./gradlew :app:testDebugUnitTest", "test gradlew :app:testDebugUnitTest"),
+        ("mvn -q -pl core test", "test mvn test"),
+        ("ctest --output-on-failure", "test ctest"),
+        ("ctest -V", "test ctest"),
+        ("dotnet test", "test dotnet test"),
+        ("zig build test", "test zig test"),
+        ("bundle exec rspec", "test rspec"),
+        ("cargo build && cargo test", "test cargo test"),
+        ("timeout 60 cargo test 2>&1 | tail -5", "test cargo test"),
+        ("bash -lc 'cargo test'", "test cargo test"),
+        ("cargo clippy --all-targets", "build cargo clippy"),
+        ("make", "build make"),
+        ("make -j 8", "build make"),
+        ("make -j8 all", "build make all"),
+        ("make clean", ""),
+        ("make deploy", ""),
+        ("npm run build", "build npm build"),
+        ("npx tsc --noEmit", "build tsc"),
+        ("go build ./...", "build go build"),
+        ("mvn package", "build mvn package"),
+        ("gradle build", "build gradle build"),
+        ("docker build -t x .", "build docker build"),
+        ("docker compose -f dev.yml build web", "build docker build"),
+        ("cmake --build out", "build cmake"),
+        ("node --test --test-reporter=spec", "test node"),
+        ("node server.js --test", ""),
+        ("npx eslint src", "build eslint"),
+        ("uvx ruff check .", "build ruff check"),
+        ("ruff format .", ""),
+        ("npm run lint", "build npm lint"),
+        ("cargo run", ""),
+        ("cargo --version", ""),
+        ("pytest --help", ""),
+        ("npm install test-utils", ""),
+        ("npm run dev", ""),
+        ("git commit -m 'cargo test'", ""),
+        ("echo cargo test", ""),
+        ("ls tests", ""),
+        ("just --list", ""),
+        ("docker run x", ""),
+        ("cmake -S . -B out", "build cmake configure"),
+        ("cmake ..", "build cmake configure"),
+        ("cmake -B out && cmake --build out", "build cmake"),
+        ("cmake -E copy a b", ""),
+        ("cmake --install out", ""),
+        ("xcodebuild test -scheme App", "test xcodebuild test"),
+        ("xcodebuild -scheme test build", "build xcodebuild"),
+        ("sbt core/test", "test sbt core/test"),
+        ("sbt clean compile", "build sbt compile"),
+        ("dbt test --select marts", "test dbt test"),
+        ("dbt --profiles-dir . run", "build dbt run"),
+        ("dbt docs generate", ""),
+        ("rebar3 eunit", "test rebar3 eunit"),
+        ("bunx biome check src", "build biome check"),
+        ("golangci-lint run ./...", "build golangci-lint run"),
+        ("mix credo --strict", "build mix credo"),
+        ("mix deps.get", ""),
+        ("swiftlint", "build swiftlint"),
+        ("./gradlew lintDebug", "build gradlew lintDebug"),
+        ("python script.py", ""),
+    ];
+
     /// @capture_test_and_build
     #[test]
     fn tests_and_builds_are_distinguished_from_other_commands() {
-        let table = [
-            ("cargo test", "test cargo test"),
-            ("cargo nextest run -p x", "test cargo nextest"),
-            ("cargo +nightly --locked t", "test cargo t"),
-            ("cd web && npm test -- --watch=false", "test npm test"),
-            ("npm run test:unit", "test npm test:unit"),
-            ("npm --prefix web run test", "test npm test"),
-            ("pnpm -C web t", "test pnpm t"),
-            ("yarn jest src", "test jest"),
-            ("yarn workspace web test", "test yarn test"),
-            ("npx --yes vitest run", "test vitest"),
-            ("uv run --frozen pytest -q", "test pytest"),
-            ("poetry run python -m pytest tests", "test pytest"),
-            ("python3 -m unittest", "test unittest"),
-            ("python manage.py test app", "test manage.py test"),
-            ("./.venv/bin/pytest -x", "test pytest"),
-            ("go test ./...", "test go test"),
-            ("make -C sub -j8 test", "test make test"),
-            ("make check", "test make check"),
-            ("./gradlew :app:testDebugUnitTest", "test gradlew :app:testDebugUnitTest"),
-            ("mvn -q -pl core test", "test mvn test"),
-            ("ctest --output-on-failure", "test ctest"),
-            ("ctest -V", "test ctest"),
-            ("dotnet test", "test dotnet test"),
-            ("zig build test", "test zig test"),
-            ("bundle exec rspec", "test rspec"),
-            ("cargo build && cargo test", "test cargo test"),
-            ("timeout 60 cargo test 2>&1 | tail -5", "test cargo test"),
-            ("bash -lc 'cargo test'", "test cargo test"),
-            ("cargo clippy --all-targets", "build cargo clippy"),
-            ("make", "build make"),
-            ("make -j 8", "build make"),
-            ("make -j8 all", "build make all"),
-            ("make clean", ""),
-            ("make deploy", ""),
-            ("npm run build", "build npm build"),
-            ("npx tsc --noEmit", "build tsc"),
-            ("go build ./...", "build go build"),
-            ("mvn package", "build mvn package"),
-            ("gradle build", "build gradle build"),
-            ("docker build -t x .", "build docker build"),
-            ("docker compose -f dev.yml build web", "build docker build"),
-            ("cmake --build out", "build cmake"),
-            ("node --test --test-reporter=spec", "test node"),
-            ("node server.js --test", ""),
-            ("npx eslint src", "build eslint"),
-            ("uvx ruff check .", "build ruff check"),
-            ("ruff format .", ""),
-            ("npm run lint", "build npm lint"),
-            ("cargo run", ""),
-            ("cargo --version", ""),
-            ("pytest --help", ""),
-            ("npm install test-utils", ""),
-            ("npm run dev", ""),
-            ("git commit -m 'cargo test'", ""),
-            ("echo cargo test", ""),
-            ("ls tests", ""),
-            ("just --list", ""),
-            ("docker run x", ""),
-            ("cmake -S . -B out", ""),
-            ("python script.py", ""),
-        ];
-        for (line, expected) in table {
+        for (line, expected) in LINES {
             let commands = commands(line);
             let told = of(&commands).map(|(_, run)| {
                 let subcommand = run.subcommand.map(|word| format!(" {word}"));
                 format!("{} {}{}", run.kind.word(), run.program, subcommand.unwrap_or_default())
             });
-            assert_eq!(told.unwrap_or_default(), expected, "{line}");
+            assert_eq!(told.unwrap_or_default(), *expected, "{line}");
         }
     }
 

@@ -8,6 +8,7 @@
 //! of pytest may print a summary of jest.
 
 mod builds;
+mod forms;
 mod lines;
 mod plain;
 mod python;
@@ -15,9 +16,10 @@ mod runners;
 mod scripts;
 mod suites;
 
+pub(super) use lines::Tally;
 pub(super) use plain::failed as plain_failed;
 
-use super::runs::{Run, RunKind};
+use super::runs::{self, Run, RunKind};
 use crate::shell::Simple;
 use runners::Runners;
 
@@ -37,40 +39,6 @@ impl Verdict {
             Verdict::Failed => "failed",
             Verdict::Unknown => "unknown",
         }
-    }
-}
-
-/// The numbers that a run printed; those that it did not print are missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) passed: Option<u64>,
-    pub(super) failed: Option<u64>,
-    pub(super) skipped: Option<u64>,
-    pub(super) errors: Option<u64>,
-}
-
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        let pairs = [
-            (&mut self.passed, other.passed),
-            (&mut self.failed, other.failed),
-            (&mut self.skipped, other.skipped),
-            (&mut self.errors, other.errors),
-        ];
-        for (sum, more) in pairs {
-            if let Some(more) = more {
-                *sum = Some(sum.unwrap_or_default().saturating_add(more));
-            }
-        }
-    }
-
-    fn is_empty(self) -> bool {
-        self == Tally::default()
-    }
-
-    /// Whether it counts a failure or an error.
-    fn is_red(self) -> bool {
-        self.failed.unwrap_or_default() > 0 || self.errors.unwrap_or_default() > 0
     }
 }
 
@@ -100,9 +68,9 @@ enum Family {
     Playwright,
     /// An exception that node did not catch.
     Node,
-    /// Package managers of JavaScript.
+    /// Package managers of JavaScript, tox and nox.
     Manager,
-    /// eslint, tsc, mypy and ruff.
+    /// eslint, tsc, mypy, ruff and other linters.
     Lint,
     Go,
     Examples,
@@ -113,6 +81,23 @@ enum Family {
     Php,
     Dotnet,
     Docker,
+    /// `swift test`, xcodebuild and xcbeautify.
+    Swift,
+    Zig,
+    Bun,
+    Deno,
+    Bazel,
+    /// sbt and ScalaTest.
+    Sbt,
+    /// Dart and Flutter.
+    Dart,
+    /// Elixir: ExUnit prints a summary for each app of an umbrella.
+    Mix,
+    Dbt,
+    /// rebar3.
+    Erlang,
+    /// pre-commit.
+    Hooks,
     /// make and other programs that run targets.
     Make,
     Other,
@@ -171,11 +156,14 @@ impl FamilyReport {
 struct Reading<'a> {
     kind: RunKind,
     program: &'a str,
+    /// Whether the run is cmake that writes build files.
+    is_configuring: bool,
     runners: Runners,
     reports: Vec<FamilyReport>,
     python: python::Unittest,
     tap: scripts::Tap,
     block: scripts::Block,
+    bun: Tally,
     go: suites::GoLines,
     libtest: suites::Libtest,
     last: String,
@@ -188,11 +176,13 @@ pub(super) fn read(commands: &[Simple], place: usize, run: &Run<'_>, texts: &[&s
     let mut reading = Reading {
         kind: run.kind,
         program: run.program,
+        is_configuring: run.subcommand == Some(runs::CONFIGURE),
         runners: Runners::of(commands, place),
         reports: Vec::new(),
         python: python::Unittest::default(),
         tap: scripts::Tap::default(),
         block: scripts::Block::default(),
+        bun: Tally::default(),
         go: suites::GoLines::default(),
         libtest: suites::Libtest::default(),
         last: String::new(),
@@ -218,6 +208,7 @@ impl Reading<'_> {
         scripts::line(self, line);
         suites::line(self, line);
         builds::line(self, line);
+        forms::line(self, line);
         self.last.clear();
         self.last.push_str(line);
     }
@@ -285,12 +276,16 @@ impl Reading<'_> {
         }
     }
 
-    /// Drops the numbers of a summary before this one, if there can be only one.
+    /// Drops the numbers of a summary before this one, if there can be only one, or if they are those of an earlier attempt.
     fn restart(&mut self, family: Family) {
-        if self.runners.is_single && family.has_one_summary() {
-            let said = self.said(family);
-            said.tally = Tally::default();
+        let is_only = self.runners.is_single && family.has_one_summary();
+        let repeats = self.runners.repeats;
+        let said = self.said(family);
+        if is_only {
             said.parts.retain(|(part, _)| *part != SUMMARY);
+        }
+        if is_only || repeats && (family.has_one_summary() || said.tally.is_red()) {
+            said.tally = Tally::default();
         }
     }
 
@@ -335,7 +330,7 @@ impl Reading<'_> {
 fn verdict(reports: &[FamilyReport], runners: &Runners) -> Verdict {
     let red = reports.iter().filter(|said| said.failed()).map(|said| said.red_at).max();
     let green = reports.iter().filter(|said| said.passed()).map(|said| said.green_at).max();
-    // `cargo test; git stash pop; cargo test`: the last of equal runs says how things are now.
+    // `cargo test; git stash pop; cargo test`, `until npm test; do …`: the last of equal runs says how things are now.
     let last_green = reports.iter().filter(|said| said.is_green).map(|said| said.green_at).max();
     if runners.repeats && red.is_some() && last_green > red {
         return Verdict::Passed;

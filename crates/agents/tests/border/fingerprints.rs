@@ -81,3 +81,26 @@ fn counts_at_the_end_of_five_megabytes_decide_behind_a_pipe() {
         assert_eq!(read, expected, "{command}, {end}");
     }
 }
+
+/// @fixes_same
+#[test]
+fn two_failures_of_gradle_are_not_equal_because_of_its_common_lines() {
+    let output = |test: &str, place: &str, report: &str| {
+        format!(
+            "> Task :app:compileDebugKotlin UP-TO-DATE\n> Task :app:testDebugUnitTest FAILED\n\n{test} FAILED\n    \
+             java.lang.AssertionError at {place}\n\n42 tests completed, 1 failed\n\nFAILURE: Build failed with an exception.\n\n\
+             * What went wrong:\nExecution failed for task ':app:testDebugUnitTest'.\n> There were failing tests. See the \
+             report at: file://{report}/index.html\n\n* Try:\n> Run with --scan to get full insights.\n\nBUILD FAILED in 38s\n\
+             31 actionable tasks: 4 executed, 27 up-to-date\n"
+        )
+    };
+    let of = |test, place, report| failure("./gradlew test", &output(test, place, report)).2;
+    let route = of("RouteTest > loads offline route", "RouteTest.kt:48", "/srv/a");
+    let again = of("RouteTest > loads offline route", "RouteTest.kt:51", "/home/b/app");
+    let other = of("RouteTest > sorts by distance", "RouteTest.kt:90", "/srv/a");
+    let sync = of("SyncTest > retries on 503", "SyncTest.kt:77", "/srv/a");
+    assert!(route.is_same(&again));
+    assert!(!route.is_same(&other));
+    assert!(!route.is_same(&sync));
+    assert!(failure("./gradlew test", "> Task :a:test FAILED\n\nBUILD FAILED in 3s").2.is_empty());
+}

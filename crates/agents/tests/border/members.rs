@@ -268,6 +268,18 @@ fn only_what_the_user_said_is_a_prompt() {
     assert_eq!(submit(json!({"prompt": notified})), None);
 }
 
+/// @capture_own_runs
+#[test]
+fn a_subagent_that_the_agent_runs_for_itself_gives_no_answer() {
+    let ends = |kind: &str| {
+        let members =
+            json!({"agent_id": "a1", "agent_type": kind, "last_assistant_message": "The summary."});
+        extract("claude-code", &payload("SubagentStop", members)).unwrap().what
+    };
+    assert!(matches!(ends(""), Happening::SubagentEnded));
+    assert!(matches!(ends("general-purpose"), Happening::Answered(_)));
+}
+
 /// @capture_spooled
 #[test]
 fn an_event_survives_being_written_down() {

@@ -11,6 +11,13 @@ const PANIC: &str = "     Running `target/debug/t`\n\nthread 'main' (77) panicke
 
 /// Commands of Codex with the output of a failure.
 const FAILURES: &[(&str, &str)] = &[
+    (
+        "git commit -m x 2>&1 | tail -4",
+        "summary: (done in 0.04 seconds)\n✓ fmt (0.00 seconds)\n✗ credo (0.04 seconds)\n",
+    ),
+    ("git commit -m x 2>&1 | tail -2", "summary: (done in 0.9 seconds)\n🥊 credo\n"),
+    ("git commit -m x 2>&1 | tail -1", "husky - pre-commit hook exited with code 1 (error)\n"),
+    ("mix format --check-formatted", "** (Mix) mix format failed due to --check-formatted.\n"),
     ("make bad", "compiling\nmake: *** [Makefile:4: bad] Error 1\n"),
     ("make deploy 2>&1 | tail -1", "make: *** [Makefile:9: deploy] Fehler 1\n"),
     ("./nosuch.sh 2>&1 | tail", "bash: ./nosuch.sh: No such file or directory\n"),

@@ -9,7 +9,7 @@ pub const IGNORED_SHOWN: usize = 20;
 pub const SHOWN_SESSIONS_MAX: usize = 256;
 /// Words of the shortest command outside of backticks that a learned text can name.
 pub const NAMED_COMMAND_WORDS_MIN: usize = 2;
-/// Characters of the shortest file name that a learned text can name.
+/// Characters of the shortest word of a learned text that is taken for a path or a file name.
 pub const NAMED_FILE_CHARS_MIN: usize = 4;
 
 /// Open failures of a kind of run that one passing run may fix; older ones stay open.

@@ -40,9 +40,13 @@ pub const HANDOFF_FILES_MAX: usize = 14;
 pub const HANDOFF_DECISIONS_MAX: usize = 8;
 /// Characters of a task in the list of results.
 pub const HANDOFF_TASK_CHARS: usize = 90;
+/// Characters of the answer of a turn without a commit.
+pub const HANDOFF_ANSWER_CHARS: usize = 400;
 /// Prompts and records of each kind that are read for it.
 pub const HANDOFF_READ_TALK: usize = 200;
 pub const HANDOFF_READ_WORK: usize = 400;
+/// Calls of our own tools whose session is remembered until they arrive over MCP; the oldest is dropped first.
+pub const TOOL_CALLS_KEPT: usize = 256;
 /// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.
 pub const SESSION_PREFIX_CHARS_MIN: usize = 6;
 /// Sessions that the error for an ambiguous prefix lists.
@@ -62,7 +66,7 @@ pub const ACTIVITY_DEFAULT: usize = 50;
 pub const ACTIVITY_MAX: usize = 200;
 /// Ids that one page of `activity` with `after_id` looks at; the next page goes on there.
 pub const ACTIVITY_GAP_MAX: i64 = 20_000;
-/// Records of one message about new activity; its count has all of them.
+/// The most records in one message about new activity; its `count` is the number of all new records.
 pub const ACTIVITY_PUSHED_MAX: usize = 50;
 /// Shortest time between two messages of a feed that is read from the store after commits.
 pub const FEED_PULL_INTERVAL: Duration = Duration::from_millis(250);

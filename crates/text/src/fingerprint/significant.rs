@@ -1,8 +1,9 @@
 //! The lines of a failed command's output that identify the failure.
 
-use crate::telling::{behind_place, is_report, is_telling, names_test, says_nothing};
+use crate::telling::{behind_place, is_frame, is_report, is_telling, names_test, says_nothing};
 
 use super::normal::normal;
+use super::verdict_line::is_verdict_line;
 
 /// Parts of lines that name an error, wherever they are in the line.
 const NAMING: &[&str] = &[
@@ -37,30 +38,9 @@ const BOILERPLATE: &[&str] = &[
     "FAIL\t",
 ];
 
-/// Beginnings of lines about progress, which are left out if nothing in the output names an error.
-const PROGRESS: &[&str] = &[
-    "Compiling ",
-    "Checking ",
-    "Finished ",
-    "Running ",
-    "Downloading ",
-    "Downloaded ",
-    "Blocking ",
-    "Updating ",
-    "Locking ",
-    "warning:",
-    "note:",
-    "hint:",
-    "Node.js v",
-    "Wall time:",
-    "Output:",
-    "real\t",
-    "user\t",
-    "sys\t",
-];
-
 /// The significant lines of an output in their normal form, in their order. They are those that name an error or a
-/// failed test, with the innermost frame or the place of each; if there are none, all lines that say something.
+/// failed test, with the innermost frame or the place of each; if there are none, all lines that say something. A summary,
+/// which `cargo test | tail -1` leaves alone, says nothing: every failure of the program ends with it.
 pub fn significant(output: &str) -> Vec<String> {
     let output = crate::without_escapes(output);
     // A progress bar overwrites its line.
@@ -73,8 +53,9 @@ pub fn significant(output: &str) -> Vec<String> {
     if found.is_empty() {
         let says = |line: &&str| {
             let line = line.trim();
-            let is_progress = PROGRESS.iter().chain(BOILERPLATE).any(|it| line.starts_with(it));
-            !line.is_empty() && !says_nothing(line) && !is_progress
+            let is_boilerplate = BOILERPLATE.iter().any(|it| line.starts_with(it));
+            let is_noise = says_nothing(line) || is_progress(line) || is_frame(line);
+            !line.is_empty() && !is_noise && !is_boilerplate && !is_verdict_line(line)
         };
         found = lines().filter(says).map(normal).collect();
     }
@@ -97,8 +78,7 @@ impl<'a> Before<'a> {
         let line = raw.trim_start();
         // TAP quotes the errors of a program as comments.
         let line = line.strip_prefix("# ").map_or(line, str::trim_start);
-        // The progress of pytest: `E      [100%]`.
-        if line.is_empty() || line.ends_with("%]") {
+        if line.is_empty() || is_progress(line) {
             return;
         }
         if line.starts_with("File \"") {
@@ -113,7 +93,10 @@ impl<'a> Before<'a> {
             self.message_follows = true;
             return;
         }
-        if BOILERPLATE.iter().any(|start| line.starts_with(start)) || is_report(line) {
+        if BOILERPLATE.iter().any(|start| line.starts_with(start))
+            || is_report(line)
+            || is_verdict_line(line)
+        {
             return;
         }
         if line.starts_with("warning") {
@@ -136,6 +119,11 @@ impl<'a> Before<'a> {
             }
         }
     }
+}
+
+/// The progress of pytest: `E      [100%]`.
+fn is_progress(line: &str) -> bool {
+    line.ends_with("%]")
 }
 
 /// Whether a line names an error or a failed test.
@@ -163,7 +151,7 @@ mod tests {
 
     #[test]
     fn significant_lines_name_the_error_with_its_place() {
-        let table: [(&str, &[&str]); 9] = [
+        let table: [(&str, &[&str]); 14] = [
             (
                 "   Compiling shop v0.1.0 (/home/u/shop)\nwarning: unused variable\n --> src/b.rs:1:1\n\
                  error[E0308]: mismatched types\n --> src/cart.rs:4:5\n  |\n4 |     total(\"1\")\n\
@@ -204,9 +192,23 @@ mod tests {
                 &["--- FAIL: TestTotal (#)", "cart_test.go:#: got #, want #"],
             ),
             (
-                "Exit code 2\nmake: *** [Makefile:3: all] Error 1",
-                &["make: *** [Makefile:#: all] Error #"],
+                "> Task :app:test FAILED\n\nRouteTest > loads offline route FAILED\n    java.lang.AssertionError at RouteTest.kt:48\n\n\
+                 42 tests completed, 1 failed\n\nFAILURE: Build failed with an exception.\n\n* What went wrong:\n\
+                 Execution failed for task ':app:test'.\n> There were failing tests. See the report at: file:///srv/a/index.html\n\n\
+                 * Try:\n> Run with --scan to get full insights.\n\nBUILD FAILED in 38s",
+                &[
+                    "RouteTest > loads offline route FAILED",
+                    "java.lang.AssertionError at RouteTest.kt:#",
+                ],
             ),
+            ("> Task :app:test FAILED\n\nBUILD FAILED in 3s", &[]),
+            ("Exit code 2\nmake: *** [Makefile:3: all] Error 1", &[]),
+            (
+                "make: *** No rule to make target 'tset'.  Stop.",
+                &["make: *** No rule to make target 'tset'. Stop."],
+            ),
+            ("test result: FAILED. 3 passed; 1 failed; 0 ignored; finished in 0.01s", &[]),
+            ("..F.      [100%]\n1 failed, 3 passed in 0.02s", &[]),
             ("Exit code 1\n\u{1b}[31mno such service: proxy\u{1b}[0m", &["no such service: proxy"]),
             ("Exit code 1\n=====\n....F", &[]),
         ];

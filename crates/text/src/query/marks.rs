@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Query;
+use super::{Form, Query};
 use crate::stem::{stem, stemmed};
 use crate::words;
 
@@ -43,6 +43,16 @@ impl Looks {
             }
             if lone || begins {
                 looks.beginnings.push((folded, at));
+            }
+        }
+        for (word, term) in query.terms() {
+            let at = query.words.iter().position(|known| known == word);
+            if let (Some(at), Some(byte)) = (at, term.bytes().next())
+                && query.form == Form::AnyTerm
+                && looks.whole.iter().all(|(known, _)| *known != term)
+            {
+                looks.first_bytes[usize::from(byte)] = true;
+                looks.whole.push((term, at));
             }
         }
         looks

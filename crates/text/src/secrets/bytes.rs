@@ -32,7 +32,8 @@ pub(super) fn blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Characters of a secret: no white space, quote or bracket, and only ASCII.
+/// Whether a byte can be part of a secret: printable ASCII, except quotes, brackets, commas, semicolons and
+/// backslashes.
 pub(super) fn in_word(byte: &u8) -> bool {
     byte.is_ascii_graphic()
         && !matches!(

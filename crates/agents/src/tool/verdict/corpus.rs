@@ -295,3 +295,80 @@ fn every_runner_of_a_line_counts() {
         assert_eq!(judged(&row).verdict, Verdict::Failed, "{command}: {output}");
     }
 }
+
+/// @capture_retries
+#[test]
+fn the_last_attempt_decides_where_a_line_tries_until_it_passes() {
+    let jest = ["Tests:       1 failed, 3 passed, 4 total\n", "Tests:       4 passed, 4 total\n"];
+    let mix = ["19 tests, 1 failure\n", "1 test, 0 failures\n"];
+    let pytest = ["1 failed, 23 passed in 3.1s\n", "24 passed in 3.0s\n"];
+    let cargo = [
+        "running 2 tests\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\nerror: test failed, to rerun pass `--lib`\n",
+        "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
+    ];
+    let go = ["--- FAIL: TestA (0.00s)\nFAIL\nFAIL\tlake\t0.01s\nFAIL\n", "ok  \tlake\t0.01s\n"];
+    let gradle = ["42 tests completed, 1 failed\nBUILD FAILED in 3s\n", "BUILD SUCCESSFUL in 4s\n"];
+    let node = ["# tests 2\n# pass 1\n# fail 1\n", "# tests 2\n# pass 2\n# fail 0\n"];
+    let table = [
+        ("for i in 1 2 3; do npm test && break; done", jest, Some(4)),
+        ("while ! npm test; do sleep 2; done", jest, Some(4)),
+        ("until npm test; do sleep 2; done", jest, Some(4)),
+        ("for i in 1 2 3; do if npm test; then break; fi; done", jest, Some(4)),
+        ("for i in 1 2; do npm test && { echo fine; break; }; done", jest, Some(4)),
+        ("for i in 1 2; do npm test && exit 0; done; exit 1", jest, Some(4)),
+        ("bash -c 'until npm test; do sleep 2; done'", jest, Some(4)),
+        ("npm test || npm test", jest, Some(4)),
+        ("mix test || mix test --failed", mix, Some(1)),
+        ("pytest -q || pytest -q --lf", pytest, Some(24)),
+        ("for i in 1 2 3; do pytest -q && break; done", pytest, Some(24)),
+        ("for i in $(seq 5); do cargo test -q && break; sleep 1; done", cargo, Some(2)),
+        ("for i in 1 2 3; do go test ./... && break; done", go, None),
+        ("for i in 1 2; do ./gradlew test && break; done", gradle, None),
+        ("for i in 1 2; do node --test && break; done", node, Some(2)),
+    ];
+    for (command, [red, green], passed) in table {
+        let read = |output: String| judged(&json!({ "command": command, "output": output }));
+        let report = read(format!("{red}{green}"));
+        assert_eq!((report.verdict, report.tally.passed), (Verdict::Passed, passed), "{command}");
+        assert_eq!(report.tally.failed.unwrap_or_default(), 0, "{command}");
+        let report = read(format!("{red}{red}"));
+        assert_eq!(report.verdict, Verdict::Failed, "{command}");
+        assert!(report.tally.failed.is_none_or(|failed| failed == 1), "{command}");
+    }
+}
+
+/// @capture_retries
+#[test]
+fn every_run_counts_where_a_line_goes_on_after_a_failure() {
+    let red = "19 tests, 1 failure\n";
+    let green = "19 tests, 0 failures\n";
+    for command in [
+        "for s in 1 2 3; do mix test --seed $s 2>&1 | tail -1; done",
+        "for s in 1 2 3; do bundle exec rspec --seed $s | tail -1; done; exit 0",
+        "while read app; do (cd $app && mix test | tail -1); done < apps",
+        "mix test apps/a || mix test apps/b",
+        // An umbrella prints a summary for each app.
+        "mix test 2>&1 | grep -E 'tests,|==>'",
+    ] {
+        for output in [format!("{green}{red}{green}"), format!("{red}{green}{green}")] {
+            let row = json!({ "command": command, "output": output });
+            assert_eq!(judged(&row).verdict, Verdict::Failed, "{command}");
+        }
+        let row = json!({ "command": command, "output": green.repeat(3) });
+        assert_eq!(judged(&row).verdict, Verdict::Passed, "{command}");
+    }
+}
+
+/// @capture_run
+#[test]
+fn the_counts_of_elixir_include_doctests_and_properties() {
+    let table = [
+        ("3 doctests, 2 properties, 40 tests, 0 failures, 1 skipped", (Some(44), Some(0), Some(1))),
+        ("1 doctest, 20 tests, 0 failures, 2 excluded", (Some(19), Some(0), Some(2))),
+        ("1 property, 1 failure", (Some(0), Some(1), None)),
+    ];
+    for (output, expected) in table {
+        let tally = judged(&json!({ "command": "mix test", "output": output })).tally;
+        assert_eq!((tally.passed, tally.failed, tally.skipped), expected, "{output}");
+    }
+}

@@ -1,9 +1,41 @@
-//! Splits output into lines, and parsers for their parts.
+//! Splits output into lines, and parsers for their parts and numbers.
 
 use model::limits;
 pub(super) use text::telling::{behind_place, number};
 
-use super::Tally;
+/// The numbers that a run printed; those that it did not print are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: Option<u64>,
+    pub(crate) failed: Option<u64>,
+    pub(crate) skipped: Option<u64>,
+    pub(crate) errors: Option<u64>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: Tally) {
+        let pairs = [
+            (&mut self.passed, other.passed),
+            (&mut self.failed, other.failed),
+            (&mut self.skipped, other.skipped),
+            (&mut self.errors, other.errors),
+        ];
+        for (sum, more) in pairs {
+            if let Some(more) = more {
+                *sum = Some(sum.unwrap_or_default().saturating_add(more));
+            }
+        }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self == Tally::default()
+    }
+
+    /// Whether it counts a failure or an error.
+    pub(super) fn is_red(self) -> bool {
+        self.failed.unwrap_or_default() > 0 || self.errors.unwrap_or_default() > 0
+    }
+}
 
 /// The parts of a text that are read: all of a short one, the beginning and the end of a long one.
 pub(super) fn looked_at(text: &str) -> [&str; 2] {

@@ -363,6 +363,8 @@ impl Said<'_> {
             ]),
             "helm" => self.at_an_end(&["Error: "]),
             "ansible-playbook" | "ansible" => self.any(failed_on_host),
+            "mix" => self.begins(&["** (Mix) "]),
+            "adb" => self.at_an_end(&["adb: failed to ", "adb: error: "]),
             "java" => self.begins(&["Exception in thread \"main\" "]),
             _ => false,
         }

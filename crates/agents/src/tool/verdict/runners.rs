@@ -1,7 +1,7 @@
 //! Which verdicts count for a command line: those of the programs that it runs.
 
 use super::Family;
-use crate::shell::Simple;
+use crate::shell::{LoopPlace, Simple};
 use crate::tool::runs::{self, Run};
 
 /// Programs that run others and end a failed run with a message of their own.
@@ -23,8 +23,10 @@ pub(super) struct Runners {
     pub(super) is_single: bool,
     /// Whether the end of the run's output is shown.
     pub(super) shows_end: bool,
-    /// Whether the line does the run once more.
+    /// Whether the line may do the run once more, after a failure or after other work: the last time counts.
     pub(super) repeats: bool,
+    /// Whether all of the run's output is shown.
+    pub(super) is_whole: bool,
     families: Vec<Family>,
 }
 
@@ -55,18 +57,17 @@ impl Runners {
             }
         }
         let shows_end = shows_end(commands.get(place..).unwrap_or_default());
-        let later = commands.iter().skip(place + 1);
-        let is_run = |command: &&Simple| {
-            commands
-                .get(place)
-                .is_some_and(|run| (&run.program, &run.args) == (&command.program, &command.args))
-        };
+        let repeats = repeats(commands, place);
+        let run = commands.get(place);
+        // In a loop that goes on after a failure every run counts.
+        let runs_often = run.is_some_and(|run| run.in_loop != LoopPlace::Outside) && !repeats;
         Runners {
-            repeats: later.filter(is_run).count() > 0,
+            repeats,
             runs_others: others > 0,
             reports_failures: others > 0 && silent == 0 && shows_end,
-            is_single: runs == 1 && others == 0,
+            is_single: runs == 1 && others == 0 && !runs_often,
             shows_end,
+            is_whole: run.is_some_and(|run| !run.hidden),
             families,
         }
     }
@@ -80,6 +81,30 @@ impl Runners {
     pub(super) fn announces(&self, family: Family) -> bool {
         matches!(family, Family::Make | Family::Manager) || self.families.contains(&family)
     }
+}
+
+/// Whether a line does its run until it passes, once more if it failed, or again after other work: `until npm test; do …`,
+/// `for …; do npm test && break; done`, `mix test || mix test --failed`, `cargo test; git stash pop; cargo test`.
+fn repeats(commands: &[Simple], place: usize) -> bool {
+    let Some(run) = commands.get(place) else { return false };
+    let mut later = commands.iter().skip(place + 1);
+    let ends_loop = |command: &Simple| {
+        command.in_loop == LoopPlace::Body
+            && matches!(command.program.as_str(), "break" | "exit" | "return")
+    };
+    match run.in_loop {
+        LoopPlace::Condition => return true,
+        LoopPlace::Body if later.clone().any(ends_loop) => return true,
+        _ => {}
+    }
+    let is_within = |one: &Simple, other: &Simple| {
+        one.words().all(|word| other.words().any(|known| known == word))
+    };
+    later.any(|again| {
+        let is_equal = run.args == again.args;
+        let is_retry = again.is_alternative && (is_within(run, again) || is_within(again, run));
+        run.program == again.program && (is_equal || is_retry)
+    })
 }
 
 /// Whether the output of the first command reaches the end of its pipe without losing its own end.
@@ -109,7 +134,17 @@ fn own_families(run: &Run<'_>) -> &'static [Family] {
         "playwright" => &[F::Playwright, F::Node],
         "node" | "tap" | "tape" | "prove" => &[F::Tap, F::Node],
         "bats" => &[F::Tap, F::Examples],
-        "rspec" | "mix" => &[F::Examples],
+        "rspec" => &[F::Examples],
+        "mix" => &[F::Mix],
+        "rebar3" => &[F::Erlang, F::Examples],
+        "swift" | "xcodebuild" => &[F::Swift, F::Compiler],
+        "zig" => &[F::Zig, F::Compiler],
+        "deno" => &[F::Deno, F::Lint],
+        "bazel" | "bazelisk" => &[F::Bazel, F::Compiler],
+        "sbt" | "sbtn" => &[F::Sbt],
+        "flutter" | "dart" => &[F::Dart],
+        "dbt" => &[F::Dbt, F::Python],
+        "pre-commit" => &[F::Hooks],
         "ctest" => &[F::Ctest],
         "phpunit" | "pest" | "artisan" => &[F::Php],
         "mvn" | "mvnw" => &[F::Maven],
@@ -117,7 +152,7 @@ fn own_families(run: &Run<'_>) -> &'static [Family] {
         "dotnet" | "msbuild" => &[F::Dotnet],
         "tsc" | "vue-tsc" | "eslint" => &[F::Lint, F::Node],
         "mypy" => &[F::Lint, F::Compiler, F::Python],
-        "ruff" => &[F::Lint],
+        "ruff" | "biome" | "golangci-lint" | "swiftlint" | "sqlfluff" | "ktlint" => &[F::Lint],
         "rustc" | "javac" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => {
             &[F::Compiler, F::Cargo]
         }

@@ -45,7 +45,39 @@ pub(super) fn line(reading: &mut Reading<'_>, line: &str) {
     vitest(reading, line);
     block(reading, line);
     tap(reading, line);
+    bun(reading, line);
     managers(reading, line);
+}
+
+/// ` 3 pass`, ` 1 fail` and `Ran 4 tests across 1 file. [18.00ms]` at the end.
+fn bun(reading: &mut Reading<'_>, line: &str) {
+    let counted = line.strip_prefix(' ').and_then(number).and_then(|(count, word)| {
+        let slot = match word {
+            " pass" => TallySlot::Passed,
+            " fail" => TallySlot::Failed,
+            " skip" => TallySlot::Skipped,
+            " error" | " errors" => TallySlot::Errors,
+            _ => return None,
+        };
+        Some((slot, count))
+    });
+    if let Some((slot, count)) = counted {
+        // The first number of a run.
+        if slot == TallySlot::Passed {
+            reading.bun = Tally::default();
+        }
+        slot.put(&mut reading.bun, count);
+        let is_red = reading.bun.is_red();
+        return reading.finding(Family::Bun, is_red);
+    }
+    let ran = line.strip_prefix("Ran ").and_then(number);
+    if ran.is_some_and(|(_, rest)| rest.starts_with(" test") && rest.contains(" across "))
+        && line.ends_with(']')
+    {
+        let tally = std::mem::take(&mut reading.bun);
+        reading.summary(Family::Bun, tally);
+    }
+    reading.finding(Family::Bun, line.starts_with("(fail) ") && line.ends_with(']'));
 }
 
 fn word(word: &str) -> Option<TallySlot> {
@@ -277,6 +309,10 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
     let Some((name, count)) = rest.split_once(' ') else { return };
     let Some((count, "")) = number(count.trim_start()) else { return };
     tap.at = at;
+    // The first of the totals: those before are of an earlier attempt.
+    if name == "tests" && reading.runners.repeats {
+        (tap.totals, tap.fine) = (Tally::default(), false);
+    }
     match name {
         "pass" => TallySlot::Passed.put(&mut tap.totals, count),
         "fail" | "cancelled" => {

@@ -14,7 +14,7 @@ pub(super) struct GoLines {
     red: bool,
     /// Whether the last package passed, and no `FAIL` follows: go ends a failed run with it.
     ends_green: bool,
-    /// The line number of the last package.
+    /// The line number of the last package that failed.
     at: usize,
 }
 
@@ -44,6 +44,7 @@ impl Reading<'_> {
     }
 
     fn count_libtest(&mut self, red: bool, tally: Tally) {
+        self.restart(Family::Libtest);
         self.add(Family::Libtest, tally);
         if red {
             (self.libtest.red, self.libtest.red_at) = (true, self.at);
@@ -187,7 +188,7 @@ fn go(reading: &mut Reading<'_>, line: &str) {
         let rest = rest.split('\t').nth(1).unwrap_or_default();
         rest.ends_with('s') || rest.starts_with("(cached)")
     });
-    if failed || passed {
+    if failed {
         reading.go.at = reading.at;
     }
     reading.go.red |= failed;
@@ -208,17 +209,22 @@ fn go(reading: &mut Reading<'_>, line: &str) {
     }
 }
 
-/// rspec, minitest, mix: `3 examples, 1 failure, 1 pending`.
+/// Names of a test in the summaries of rspec, minitest and mix.
+const EXAMPLES: &[&str] = &["example", "run", "test", "doctest", "property", "properties"];
+
+/// rspec, minitest, mix: `3 examples, 1 failure, 1 pending`, `1 doctest, 2 properties, 40 tests, 0 failures`.
 fn examples(reading: &mut Reading<'_>, line: &str) {
+    let family = if reading.program == "mix" { Family::Mix } else { Family::Examples };
     let listed = line.strip_prefix("rspec ./").is_some_and(|rest| rest.contains(" # "));
     let marked = line.starts_with("  ") && line.ends_with(')') && line.contains(" (FAILED - ");
     let shown = line.starts_with("     Failure/Error: ");
     reading.finding(Family::Examples, listed || marked || shown);
-    let Some((total, rest)) = number(line) else { return };
+    let is_unit = |word: &str| {
+        EXAMPLES.contains(&word.strip_suffix('s').unwrap_or(word)) || EXAMPLES.contains(&word)
+    };
+    let Some((_, rest)) = number(line) else { return };
     let unit = rest.trim_start().split([',', ' ']).next().unwrap_or_default();
-    if !matches!(unit, "example" | "examples" | "runs" | "tests" | "test" | "doctests" | "doctest")
-        || !rest.contains(" failure")
-    {
+    if !is_unit(unit) || !rest.contains(" failure") {
         return;
     }
     let place = |word: &str| {
@@ -226,8 +232,8 @@ fn examples(reading: &mut Reading<'_>, line: &str) {
             "failure" | "failures" => TallySlot::Failed,
             "error" | "errors" => TallySlot::Errors,
             "pending" | "skip" | "skips" | "skipped" | "excluded" => TallySlot::Skipped,
-            "example" | "examples" | "runs" | "tests" | "test" | "doctests" | "doctest"
-            | "assertions" | "assertion" => TallySlot::Aside,
+            "assertions" | "assertion" => TallySlot::Aside,
+            word if is_unit(word) => TallySlot::Passed,
             word if word.starts_with("error occurred outside of examples")
                 || word.starts_with("errors occurred outside of examples") =>
             {
@@ -239,8 +245,8 @@ fn examples(reading: &mut Reading<'_>, line: &str) {
     let Some(mut tally) = list(line.trim_end_matches('.'), ',', place) else { return };
     let others = [tally.failed, tally.errors, tally.skipped];
     let others: u64 = others.into_iter().flatten().fold(0, u64::saturating_add);
-    tally.passed = Some(total.saturating_sub(others));
-    reading.summary(Family::Examples, tally);
+    tally.passed = Some(tally.passed.unwrap_or_default().saturating_sub(others));
+    reading.summary(family, tally);
 }
 
 fn maven(reading: &mut Reading<'_>, line: &str) {
@@ -471,7 +477,8 @@ pub(super) fn end(reading: &mut Reading<'_>) {
     let is_over = reading.runners.is_single && reading.runners.shows_end && go.ends_green;
     reading.at = go.at;
     reading.red(Family::Go, go.red && !is_over);
-    if go.tally.is_empty() {
+    // Go counts nothing itself, and where an attempt begins is not printed.
+    if go.tally.is_empty() || reading.runners.repeats {
         return;
     }
     reading.add(Family::Go, go.tally);

@@ -169,7 +169,8 @@ pub(in super::super) fn shell_word_end(text: &[u8], at: usize) -> usize {
     unquoted(text, at..end).end
 }
 
-/// The range without the quotes around it, paired or not.
+/// The range without the quotes around it, paired or not. It ends at the quote that closes it, unless the word goes on
+/// after that quote.
 pub(super) fn unquoted(text: &[u8], range: Range<usize>) -> Range<usize> {
     if range.is_empty() {
         return range;
