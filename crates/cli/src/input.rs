@@ -64,7 +64,7 @@ fn file(path: &str) -> Result<String, OpError> {
         ErrorKind::IsADirectory => OpError::invalid("", format!("{shown} is a directory"))
             .hint("Give the path of a file, or - for stdin."),
         ErrorKind::InvalidInput => OpError::invalid("", format!("cannot read {shown}: {error}"))
-            .hint("Give the path of a file; the output of a command goes to stdin: `COMMAND | rekindle … -`."),
+            .hint("Give the path of a regular file, or pipe the output of a command: `COMMAND | rekindle … -`."),
         _ => OpError::unavailable(format!("cannot read {shown}: {error}"))
             .hint("Check that you may read the file."),
     }

@@ -209,7 +209,7 @@ pub fn claude_plugin(binary: &str, version: &str) -> Vec<(&'static str, String)>
     }
     let mut servers = Map::new();
     servers.insert(SERVER.into(), ours.server(Server::Typed));
-    let about = "Memory for coding agents: captures what they do and hands the right lines back";
+    let about = "Memory for coding agents: records what they do and gives them back what matters";
     let plugin = json!({
         "name": "rekindle",
         "version": version,

@@ -231,7 +231,8 @@ impl Pack {
     }
 }
 
-/// A text after a change: copies of parts of the base, and new bytes.
+/// Applies a delta of a pack to its base: copies parts of the base and inserts new bytes. `None` if the delta is
+/// damaged or belongs to another base.
 fn changed(base: &[u8], delta: &[u8]) -> Option<Vec<u8>> {
     let mut rest = delta.iter().copied();
     let mut number = || {

@@ -180,7 +180,7 @@ fn leave(
     locations: Locations,
     why: io::ErrorKind,
 ) -> HookOutcome {
-    // The text is valid JSON by now, but the parser still refuses one that is nested too deeply.
+    // `check` accepts JSON of any depth, but the parser does not: values that are nested too deeply are left out here.
     let text = agents::shortened(text).unwrap_or_default();
     let payload = serde_json::from_slice(&text).unwrap_or(Json::Null);
     let event = agents::extract(hooked.agent, Some(hooked.event), &payload, id, at)
