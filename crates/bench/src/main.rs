@@ -29,6 +29,9 @@ usage: rekindle-bench WHAT COUNT
   read CALLS       reads over such a store, beside bare SQL
   search CALLS     searches over such a store, beside the bare index and a bare scan of the vectors
   learning CALLS   learning over such a store, beside searches, hints, and hooks without learning
+  transcripts USES transcripts of two agents with about so many tool calls, in the home directory
+  files COUNT      so many small transcripts there
+  parse TIMES      each line of these transcripts through the JSON parser
   ingest EVENTS    events from several connections to the daemon of this home
   insert ROWS      as many bare INSERTs";
 
@@ -65,6 +68,9 @@ fn run(what: &str, count: usize) -> Option<Result<Value, OpError>> {
         "read" => observations::read::read(count),
         "search" => observations::search::search(count),
         "learning" => observations::learning::learning(count),
+        "transcripts" => observations::transcripts::make(count),
+        "files" => observations::transcripts::make_many(count),
+        "parse" => observations::transcripts::parse(count),
         "ingest" => observations::ingest::ingest(count),
         "insert" => observations::ingest::insert(count),
         _ => return None,

@@ -6,4 +6,5 @@ pub(crate) mod learning;
 pub(crate) mod make;
 pub(crate) mod read;
 pub(crate) mod search;
+pub(crate) mod transcripts;
 mod words;

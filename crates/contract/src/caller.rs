@@ -9,9 +9,9 @@ use model::project::{Project, ProjectFacts};
 use model::{Caller, OpError, Tier};
 use place::{
     FileQuestion, NamedSession, NotCaptured, Place, PlaceSource as _, Places, Question, Wanted,
-    are_projects, listed,
+    agent_of_client, are_projects, listed,
 };
-use store::sessions::{self, Seen};
+use store::sessions::{self, Seen, SessionIdForm, UNKNOWN_AGENT};
 use store::{Rx, Store, Tx, projects};
 
 use crate::config::{Config, ConfigKey, ConfigKind, TextForm};
@@ -74,6 +74,14 @@ impl<'a> KnownCaller<'a> {
         FileQuestion::new((self.places, store), cwd, given)
     }
 
+    /// How this caller may write the id of a session.
+    pub fn session_id_form(&self) -> SessionIdForm {
+        match self.tier {
+            Tier::Person => SessionIdForm::Prefix,
+            Tier::Agent | Tier::Client | Tier::Hook => SessionIdForm::Whole,
+        }
+    }
+
     /// The caller's session in the store, if it names one that is known.
     pub fn session_id(&self, rx: &Rx<'_>) -> Result<Option<i64>, OpError> {
         let id = self.session.as_deref().map(|name| sessions::id_of(rx, name));
@@ -100,10 +108,12 @@ impl KnownCaller<'_> {
         config: &Config,
         now: i64,
     ) -> CallerSession {
-        // Of the agents over MCP only Claude Code names its session.
-        let is_claude = self.client.as_ref().is_none_or(|name| name.contains("claude"));
-        let names_its_own = self.tier == Tier::Agent && is_claude;
-        let agent = if names_its_own { "claude-code" } else { "unknown" };
+        let agent = match (self.tier, self.client.as_deref()) {
+            // Of the agents over MCP only Claude Code names its session.
+            (Tier::Agent, None) => "claude-code",
+            (Tier::Agent, Some(client)) => agent_of_client(client).unwrap_or(UNKNOWN_AGENT),
+            _ => UNKNOWN_AGENT,
+        };
         let excluded = listed(config.text(EXCLUDED_PROJECTS.key));
         CallerSession { name, agent, facts, excluded, now }
     }

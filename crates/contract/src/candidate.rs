@@ -132,6 +132,8 @@ pub struct Candidate {
     pub labels: usize,
     /// How the row is shortened if it is too long.
     pub cut: RowCut,
+    /// The most tokens of the row, if its source has a smaller budget than the text.
+    pub tokens_max: Option<usize>,
     /// Further lines, indented below the first; in a table they belong to the last cell.
     pub more: Vec<String>,
     /// Of several candidates with an equal text here, only the best is included.
@@ -157,6 +159,7 @@ impl Candidate {
             cells: Vec::new(),
             labels: 0,
             cut: RowCut::AtEnd,
+            tokens_max: None,
             more: Vec::new(),
             same_as: None,
             pinned: false,

@@ -18,6 +18,7 @@ pub mod cx;
 pub mod feed;
 pub mod job;
 pub mod listing;
+mod member;
 pub mod op;
 pub mod plugin;
 pub mod pretty;

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::brief::{self, Brief};
 use crate::cx::Cx;
+use crate::member;
 use crate::rest::RestRoute;
 
 /// How an operation accesses the store; MCP's annotations are derived from it.
@@ -347,8 +348,7 @@ pub fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, Op
                 .hint("Pass parameters by name, as a JSON object."));
         }
     };
-    serde_path_to_error::deserialize(params)
-        .map_err(|error| wrong_params(op, &error.path().to_string(), &error.inner().to_string()))
+    member::read(params).map_err(|wrong| wrong_params(op, &wrong.path(), &wrong.message))
 }
 
 /// The error for parameters that are not of their type; apart from [`read_params`], which is compiled
@@ -358,10 +358,9 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
     let member = message.split('`').nth(1).unwrap_or_default();
     let named = message.starts_with("missing field") || message.starts_with("unknown field");
     let param = match (named, path) {
-        (true, ".") => member.to_owned(),
+        (true, "") => member.to_owned(),
         (true, parent) if parent.ends_with(member) => parent.to_owned(),
         (true, parent) => format!("{parent}.{member}"),
-        (false, ".") => String::new(),
         (false, path) => path.to_owned(),
     };
     let is_unknown = message.starts_with("unknown ");
@@ -373,6 +372,11 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
         .replace("unknown field", "unknown parameter")
         .replace("unknown variant", "unknown value");
     let message = in_json_words(&message);
+    // The member of an object is named with its object.
+    let message = match named {
+        true => message.replacen(&format!("`{member}`"), &format!("`{param}`"), 1),
+        false => message,
+    };
     let message =
         if named || param.is_empty() { message } else { format!("parameter `{param}`: {message}") };
     let meant = meant.unwrap_or_default();
@@ -388,6 +392,7 @@ fn in_json_words(message: &str) -> String {
     let given = given
         .replace("invalid type: sequence", "invalid type: list")
         .replace("invalid type: map", "invalid type: object")
+        .replace("invalid type: unit value", "invalid type: null")
         .replace("floating point", "number");
     let expected = match expected.split(' ').collect::<Vec<_>>().as_slice() {
         ["struct", ..] | ["a", "map"] => "an object",

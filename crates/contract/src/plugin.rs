@@ -7,6 +7,7 @@ use model::event::Published;
 use model::hook::ToldEntry;
 use model::wire::EnvNames;
 use place::Captured;
+use store::observations::Added;
 use store::{Aggregate, Opened, Rx, Store, Tx};
 
 use crate::asset::Asset;
@@ -72,6 +73,18 @@ pub trait Plugin: Send + Sync {
     fn observe(
         &self,
         _event: &Captured<'_>,
+        _tx: &Tx<'_>,
+        _config: &Config,
+    ) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    /// Stores what it needs beside the event's record, in the same transaction. Called after every plugin's `observe`, if
+    /// the event has a record.
+    fn recorded(
+        &self,
+        _event: &Captured<'_>,
+        _record: Added,
         _tx: &Tx<'_>,
         _config: &Config,
     ) -> Result<(), OpError> {

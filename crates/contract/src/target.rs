@@ -72,9 +72,10 @@ impl CallTarget {
     ) -> Result<CallTarget, OpError> {
         let target = CallTarget::of(cx, session_id, cwd)?;
         match session_id {
-            Some(given) if target.known.is_none() && cx.caller.tier == Tier::Person => {
-                cx.store.read(|rx| sessions::find(rx, given)).map(|_| target)
-            }
+            Some(given) if target.known.is_none() && cx.caller.tier == Tier::Person => cx
+                .store
+                .read(|rx| sessions::find(rx, given, cx.caller.session_id_form()))
+                .map(|_| target),
             _ => Ok(target),
         }
     }
@@ -155,14 +156,11 @@ impl CallTarget {
 
 /// The session with this id. A user may give the first characters of it.
 fn known(cx: &Cx<'_>, id: &str) -> Result<Option<Session>, OpError> {
-    cx.store.read(|rx| match cx.caller.tier {
-        Tier::Person => match sessions::find(rx, id) {
-            Ok(session) => Ok(Some(session)),
-            Err(error) if error.code == Code::NotFound => Ok(None),
-            Err(error) => Err(error),
-        },
-        _ => sessions::by_name(rx, id),
-    })
+    match cx.store.read(|rx| sessions::find(rx, id, cx.caller.session_id_form())) {
+        Ok(session) => Ok(Some(session)),
+        Err(error) if error.code == Code::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Refuses a directory that is not an absolute path.

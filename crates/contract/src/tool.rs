@@ -89,7 +89,12 @@ fn argument(schema: &Value, form: ToolForm) -> Value {
     }
     let members = schema["properties"].as_object().into_iter().flatten();
     let members: Vec<&str> = members.map(|(name, _)| name.as_str()).collect();
-    if !members.is_empty() {
+    if let Some(required) = schema.get("required") {
+        // An object that lacks a member is refused, so a model has to know which ones it needs.
+        let nested = arguments(schema, form, |_| true);
+        short.insert("properties".to_owned(), nested["properties"].clone());
+        short.insert("required".to_owned(), required.clone());
+    } else if !members.is_empty() {
         doc = format!("{doc} Members: {}.", members.join(", "));
     }
     if !doc.is_empty() {
@@ -107,11 +112,19 @@ fn one_type(kind: &Value) -> Value {
     text.or_else(|| kinds.iter().find(|kind| **kind != "null")).cloned().unwrap_or_default()
 }
 
-/// The words that an enumerated parameter accepts.
+/// The words that an enumerated parameter accepts; none if it also accepts other texts.
 fn words(schema: &Value) -> Vec<Value> {
     let list = |name: &str| schema[name].as_array().into_iter().flatten();
-    let constants = list("oneOf").filter_map(|option| option.get("const"));
-    list("enum").chain(constants).filter(|word| word.is_string()).cloned().collect()
+    let own = list("enum").chain(schema.get("const")).filter(|word| word.is_string());
+    let mut words: Vec<Value> = own.cloned().collect();
+    for option in list("oneOf").chain(list("anyOf")).filter(|option| option["type"] != "null") {
+        let more = self::words(option);
+        if more.is_empty() {
+            return Vec::new();
+        }
+        words.extend(more);
+    }
+    words
 }
 
 /// Whether a default is worth mentioning: models expect null, false, 0, an empty text and an empty list anyway.
@@ -139,6 +152,11 @@ mod tests {
                 "order": { "oneOf": [{ "const": "x", "description": "…" }, { "const": "y" }], "default": "x" },
                 "place": { "type": ["object", "null"], "description": "Where.",
                     "properties": { "cwd": { "type": "string" }, "os": {} } },
+                "outcome": { "anyOf": [{ "oneOf": [{ "enum": ["a", "b"] }, { "const": "c" }] }, { "type": "null" }],
+                    "description": "How it ended." },
+                "cause": { "type": ["object", "null"], "required": ["kind"],
+                    "properties": { "kind": { "type": "string", "enum": ["a", "b"] }, "text": { "type": ["string", "null"] } } },
+                "free": { "anyOf": [{ "const": "x" }, { "type": "string" }] },
                 "tags": { "type": "array", "items": { "type": "string", "description": "A tag." }, "default": [] },
                 "value": { "description": "Anything." } } });
         assert_eq!(
@@ -149,6 +167,10 @@ mod tests {
                 "kind": { "type": "string", "enum": ["a", "b"] },
                 "order": { "type": "string", "enum": ["x", "y"], "default": "x" },
                 "place": { "type": "object", "description": "Where. Members: cwd, os." },
+                "outcome": { "type": "string", "enum": ["a", "b", "c"], "description": "How it ended." },
+                "cause": { "type": "object", "required": ["kind"],
+                    "properties": { "kind": { "type": "string", "enum": ["a", "b"] }, "text": { "type": "string" } } },
+                "free": {},
                 "tags": { "type": "array", "items": { "type": "string" } },
                 "value": { "description": "Anything." } } })
         );

@@ -1,6 +1,7 @@
 //! Where aider keeps its history: in the root of a repository or in a working directory. There is no list of these, so
 //! that only known projects are looked at.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -8,15 +9,21 @@ use model::origin::Origin;
 use transcripts::SessionPlace;
 use zone::{LocalTime, Zone};
 
+use crate::rows::Environment;
+
 /// Begins a run.
 pub(crate) const RUN: &str = "# aider chat started at ";
 
 /// The name of the history, unless the user chose another.
 const HISTORY: &str = ".aider.chat.history.md";
 
-/// The history that may be in a directory.
-pub(crate) fn histories(directory: &Path) -> Option<PathBuf> {
-    Some(directory.join(HISTORY))
+/// The histories that may be in these directories. The user may have chosen another file, for one directory or for all.
+pub(crate) fn histories(directories: &[PathBuf], var: &Environment<'_>) -> BTreeSet<PathBuf> {
+    let moved = var("AIDER_CHAT_HISTORY_FILE").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let absolute = moved.iter().filter(|path| path.is_absolute()).cloned();
+    let names = || moved.iter().map(PathBuf::as_path).chain([Path::new(HISTORY)]);
+    let inside = directories.iter().flat_map(|root| names().map(|name| root.join(name)));
+    absolute.chain(inside).collect()
 }
 
 /// Whether a file is a history, by its name.

@@ -155,7 +155,8 @@ fn rows(db: &mut ForeignDb, session: &str, sink: &mut RowSink<'_>) -> Result<(),
         sink(Err(Problem::TooLong));
         return Ok(());
     };
-    let Ok(conversation) = serde_json::from_str::<Value>(&about) else {
+    let valid = agents::with_valid_encoding(about.as_bytes());
+    let Ok(conversation) = serde_json::from_slice::<Value>(&valid) else {
         sink(Err(Problem::NotJson));
         return Ok(());
     };

@@ -1,5 +1,6 @@
 //! Reads one transcript into events.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::PathBuf;
@@ -32,6 +33,10 @@ pub struct FileReport {
     pub sessions: BTreeSet<String>,
     /// Whether the sessions will not continue.
     pub is_over: bool,
+    /// Whether the last event is one only because the file ends there.
+    pub is_unfinished: bool,
+    /// Whether all events are those of a subagent, whose session has a transcript of its own.
+    pub is_of_subagent: bool,
     pub title: Option<String>,
 }
 
@@ -53,16 +58,16 @@ impl TranscriptFiles {
         sink: &mut dyn FnMut(HookEvent),
     ) -> io::Result<FileReport> {
         if let Some(rows) = source.database.as_ref().filter(|_| file.is_in_database) {
-            let mut work = FileWork::new(source, file, 0);
+            let mut work = FileWork::new(source, file, 0, now);
             work.reader.place(source.origin_of(file).as_ref());
             self.rows(rows, file, &mut work, sink)
                 .map_err(|error| io::Error::other(error.to_string()))?;
-            return Ok(work.report(file, now, None, sink));
+            return Ok(work.report(file, None, sink));
         }
         if let Some(rows) = source.file_rows {
-            let mut work = FileWork::new(source, file, 0);
+            let mut work = FileWork::new(source, file, 0, now);
             rows(&file.path, &mut |row| work.row(row, sink))?;
-            return Ok(work.report(file, now, None, sink));
+            return Ok(work.report(file, None, sink));
         }
         read_lines(source, file, from, now, sink)
     }
@@ -102,17 +107,17 @@ fn read_lines(
     let known = from.filter(|cursor| cursor.head == head.to_string());
     let known = known.filter(|cursor| cursor.position <= file.bytes || bytes::is_compressed(file));
     let start = known.map_or(0, |cursor| cursor.position);
-    let mut work = FileWork::new(source, file, start);
+    let mut work = FileWork::new(source, file, start, now);
     work.reader.place(source.origin_of(file).as_ref());
     if start > 0 {
-        work.reader.prime(&first_line(file)?);
+        work.reader.prime(&agents::with_valid_encoding(&first_line(file)?));
     }
     match bytes::is_document(file) {
         true => work.document(file, sink)?,
         false => work
             .lines(&mut BufReader::with_capacity(BUFFER_BYTES, bytes::open(file, start)?), sink)?,
     }
-    Ok(work.report(file, now, Some(head), sink))
+    Ok(work.report(file, Some(head), sink))
 }
 
 /// Bytes that are read at once.
@@ -150,12 +155,20 @@ struct FileWork<'s> {
     unknown: u64,
     sessions: BTreeSet<String>,
     remote: Option<Redacted<String>>,
+    now: i64,
+    /// Whether a time is in the future. Then no time of the file tells anything.
+    has_wrong_times: bool,
+    /// Whether the file was read to its end, and whether that made an event.
+    is_at_end: bool,
+    is_unfinished: bool,
+    /// Whether an event is not that of a subagent.
+    has_own_event: bool,
     /// How often each text was read that has no id, by a hash of its session and kind.
     repeats: BTreeMap<[u8; 16], u32>,
 }
 
 impl<'s> FileWork<'s> {
-    fn new(source: &'s Source, file: &Transcript, start: u64) -> FileWork<'s> {
+    fn new(source: &'s Source, file: &Transcript, start: u64, now: i64) -> FileWork<'s> {
         FileWork {
             source,
             reader: (source.reader)(),
@@ -163,11 +176,16 @@ impl<'s> FileWork<'s> {
             position: start,
             offset: start,
             number: 0,
-            last_at: file.modified,
+            last_at: file.modified.min(now),
             problems: BTreeMap::new(),
             unknown: 0,
             sessions: BTreeSet::new(),
             remote: None,
+            now,
+            has_wrong_times: false,
+            is_at_end: false,
+            is_unfinished: false,
+            has_own_event: false,
             repeats: BTreeMap::new(),
         }
     }
@@ -218,7 +236,14 @@ impl<'s> FileWork<'s> {
         }
         let mut found = Vec::new();
         let (source, id, number) = (self.source, (self.file, self.offset), self.number);
-        let read = self.reader.line(line, &mut |event| found.push(extracted(source, id, &event)));
+        let extract = &mut |event: ReadEvent<'_>| found.push(extracted(source, id, &event));
+        let mut read = self.reader.line(line, extract);
+        // Only a line that no parser takes is repaired, as for hooks: nearly all are valid.
+        if read == Err(Unread::NotJson)
+            && let Cow::Owned(repaired) = agents::with_valid_encoding(line)
+        {
+            read = self.reader.line(&repaired, extract);
+        }
         match read {
             Ok(()) => {}
             Err(Unread::UnknownKind) => self.unknown += 1,
@@ -245,18 +270,17 @@ impl<'s> FileWork<'s> {
     fn report(
         mut self,
         file: &Transcript,
-        now: i64,
         head: Option<Origin>,
         sink: &mut dyn FnMut(HookEvent),
     ) -> FileReport {
         // The time of a copied file says nothing about its session.
-        let is_over = now.saturating_sub(self.last_at) > limits::TRANSCRIPT_OVER_MS;
+        let quiet = self.now.saturating_sub(self.last_at);
+        let is_over = self.has_wrong_times || quiet > limits::TRANSCRIPT_OVER_MS;
         self.finish(is_over, sink);
-        let position = match (head.is_none() || bytes::is_document(file), is_over) {
-            (true, _) => 0,
-            (false, true) => self.offset,
-            (false, false) => self.position,
-        };
+        // A file may grow whatever its times say: a call waits for hours, or a copy is not complete yet. So it is always
+        // read again from its last turn.
+        let is_read_whole = head.is_none() || bytes::is_document(file);
+        let position = if is_read_whole { 0 } else { self.position };
         FileReport {
             cursor: FileCursor {
                 file: self.file.to_string(),
@@ -270,12 +294,15 @@ impl<'s> FileWork<'s> {
             unknown: self.unknown,
             sessions: self.sessions,
             is_over,
+            is_unfinished: self.is_unfinished,
+            is_of_subagent: !self.has_own_event,
             title: self.reader.title().map(str::to_owned),
         }
     }
 
     fn finish(&mut self, is_over: bool, sink: &mut dyn FnMut(HookEvent)) {
         let mut found = Vec::new();
+        self.is_at_end = true;
         let (source, id) = (self.source, (self.file, self.offset));
         self.reader.finish(is_over, &mut |event| found.push(extracted(source, id, &event)));
         self.hand_over(found, sink);
@@ -283,7 +310,10 @@ impl<'s> FileWork<'s> {
 
     /// Hands over the events that have a record, with the facts that only the transcript has.
     fn hand_over(&mut self, found: Vec<Extracted>, sink: &mut dyn FnMut(HookEvent)) {
-        for Extracted { event, at, position } in found {
+        for Extracted { event, at, position, line } in found {
+            let latest = self.now.saturating_add(limits::EVENT_AHEAD_MAX_MS);
+            self.has_wrong_times |= at.is_some_and(|at| at > latest);
+            let at = at.filter(|at| *at > 0 && *at <= latest);
             self.last_at = at.unwrap_or(self.last_at);
             let Ok(mut event) = event else {
                 self.problem(Problem::Refused, self.number);
@@ -299,7 +329,17 @@ impl<'s> FileWork<'s> {
             event.at = self.last_at;
             let remote = self.remote.clone();
             let estimated = at.is_none();
-            event.transcript = Some(TranscriptFacts { position, estimated, remote, repeat: None });
+            let unfinished = self.is_at_end;
+            self.is_unfinished |= unfinished;
+            self.has_own_event |= event.agent_id.is_none();
+            event.transcript = Some(TranscriptFacts {
+                position,
+                line,
+                estimated,
+                unfinished,
+                remote,
+                repeat: None,
+            });
             self.count_repeat(&mut event);
             self.sessions.insert(event.session.clone());
             sink(event);
@@ -329,6 +369,7 @@ struct Extracted {
     event: Result<HookEvent, OpError>,
     at: Option<i64>,
     position: Option<u32>,
+    line: Option<String>,
 }
 
 /// Extracts an event. Its id is made of the file's, the beginning of its line, and its name.
@@ -336,5 +377,7 @@ fn extracted(source: &Source, (file, offset): (Origin, u64), event: &ReadEvent<'
     let id = Origin::of(&[&file.to_string(), &offset.to_string(), event.name]);
     let (agent, name, at) = (Some(source.name), Some(event.name), event.at.unwrap_or_default());
     let extracted = agents::extract(agent, name, &event.payload, CallId(id.0), at);
-    Extracted { event: extracted, at: event.at, position: event.position }
+    let line = event.payload.get(transcripts::PROMPT_LINE).and_then(|id| id.as_str());
+    let line = line.map(str::to_owned);
+    Extracted { event: extracted, at: event.at, position: event.position, line }
 }

@@ -3,6 +3,7 @@
 
 mod aider;
 mod bytes;
+mod claude_code;
 mod cursor;
 mod file;
 pub mod foreign_db;
@@ -12,6 +13,7 @@ mod lines;
 mod markdown;
 mod memory_files;
 mod opencode;
+mod order;
 mod record_report;
 mod records;
 mod rows;
@@ -20,6 +22,7 @@ mod tools;
 
 pub use file::{FileReport, TranscriptFiles, path_hash};
 pub use memory_files::MemoryPlaces;
+pub use order::in_reading_order;
 pub use record_report::{RecordReport, RecordSink, cursor_of};
 pub use records::{RecordInput, recognise_records};
 pub use rows::{Environment, Problem};

@@ -27,7 +27,7 @@ pub(crate) fn next(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<
         if part.is_empty() {
             return Ok(NextLine::End);
         }
-        let end = part.iter().position(|byte| *byte == b'\n');
+        let end = memchr::memchr(b'\n', part);
         let taken = end.map_or(part.len(), |end| end + 1);
         let fits = line.len() + taken <= limits::TRANSCRIPT_LINE_MAX + 1;
         if fits && bytes == line.len() as u64 {

@@ -12,6 +12,7 @@ use model::origin::Origin;
 use model::portable::{PortableMemory, PortableProject, PortableRecord};
 use serde_json::Value;
 
+use crate::claude_code;
 use crate::markdown::{self, Passage};
 use crate::record_report::{RecordReport, RecordSink, file_hash};
 use crate::rows::Problem;
@@ -68,6 +69,14 @@ impl MemoryPlaces {
                 let mut unit = unit(root.join(name), root, source);
                 unit.source = with_other_loaders(root, name, source);
                 units.push(unit);
+            }
+        }
+        // Claude Code ignores this setting in the file of a project that others share.
+        let local = |root: &PathBuf| (root.join(".claude/settings.local.json"), root.clone());
+        let own = (self.claude.join("settings.json"), self.home.clone());
+        for (settings, project) in self.roots.iter().map(local).chain([own]) {
+            if let Some(folder) = claude_code::memory_folder(&settings, home) {
+                units.push(unit(folder, &project, "claude-memory"));
             }
         }
         for folder in folders(&self.claude.join("projects")) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::import::FileCursor;
 use model::limits;
@@ -14,7 +14,7 @@ use transcripts::{
 
 use crate::foreign_db::ForeignDb;
 use crate::rows::{DbSession, Environment, FileRows, RowSource};
-use crate::{aider, bytes, cursor, gemini_cli, opencode};
+use crate::{aider, bytes, claude_code, cursor, gemini_cli, opencode, order};
 
 /// An agent whose transcripts can be read.
 pub struct Source {
@@ -30,9 +30,9 @@ pub struct Source {
     begins_like: fn(&Path, &str) -> bool,
     /// Whether the names of its files begin with their time. A fork repeats the lines of an earlier file with new times,
     /// so that the earlier file has to be read first.
-    is_ordered_by_name: bool,
-    /// Days after which the agent deletes its transcripts, unless its settings say otherwise.
-    pub deleted_after_days: Option<u32>,
+    pub(crate) is_ordered_by_name: bool,
+    /// Days after which the agent deletes its transcripts, if it does.
+    deleted_after_days: fn(&Environment<'_>) -> Option<u32>,
     /// Facts about the session of a file that only its place tells.
     place: fn(&Path) -> Option<SessionPlace>,
     /// How the sessions in a database are read, if the agent has one.
@@ -48,19 +48,15 @@ pub const SOURCES: &[Source] = &[CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, CURSO
 const CLAUDE_CODE: Source = Source {
     name: "claude-code",
     title: "Claude Code",
-    folders: |var| {
-        let home = || Some(PathBuf::from(var("HOME")?).join(".claude"));
-        let root = var("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(home);
-        root.map(|root| root.join("projects")).into_iter().collect()
-    },
-    is_transcript: |path| path.extension().is_some_and(|extension| extension == "jsonl"),
+    folders: claude_code::folders,
+    is_transcript: claude_code::is_transcript,
     begins_like: |_, head| {
         let is_line = head.contains(r#""sessionId":"#) && head.contains(r#""type":"#);
         let is_line = is_line && head.starts_with('{') && !head.contains(r#""projectHash":"#);
         is_line || head.contains(r#""leafUuid":"#)
     },
     is_ordered_by_name: false,
-    deleted_after_days: Some(30),
+    deleted_after_days: claude_code::deleted_after_days,
     place: |_| None,
     database: None,
     file_rows: None,
@@ -86,7 +82,7 @@ const CODEX: Source = Source {
         first.contains(r#""type":"session_meta""#) || is_bare
     },
     is_ordered_by_name: true,
-    deleted_after_days: None,
+    deleted_after_days: |_| None,
     place: |_| None,
     database: None,
     file_rows: None,
@@ -103,7 +99,7 @@ const GEMINI_CLI: Source = Source {
     is_transcript: gemini_cli::is_transcript,
     begins_like: |_, head| head.contains(r#""sessionId":"#) && head.contains(r#""startTime":"#),
     is_ordered_by_name: true,
-    deleted_after_days: Some(30),
+    deleted_after_days: |_| Some(30),
     place: gemini_cli::place,
     database: None,
     file_rows: None,
@@ -120,7 +116,7 @@ const OPENCODE: Source = Source {
         is_session && opencode::is_session_file(path)
     },
     is_ordered_by_name: false,
-    deleted_after_days: None,
+    deleted_after_days: |_| None,
     place: |_| None,
     database: Some(opencode::ROWS),
     file_rows: Some(opencode::file_rows),
@@ -137,7 +133,7 @@ const CURSOR: Source = Source {
         first.starts_with(r#"{"role":""#) && first.contains(r#""message":"#)
     },
     is_ordered_by_name: false,
-    deleted_after_days: None,
+    deleted_after_days: |_| None,
     place: cursor::place,
     database: Some(cursor::ROWS),
     file_rows: None,
@@ -151,7 +147,7 @@ const AIDER: Source = Source {
     is_transcript: aider::is_history,
     begins_like: |_, head| head.lines().any(|line| line.starts_with(aider::RUN)),
     is_ordered_by_name: false,
-    deleted_after_days: None,
+    deleted_after_days: |_| None,
     place: aider::place,
     database: None,
     file_rows: None,
@@ -173,6 +169,8 @@ pub struct Transcript {
     pub bytes: u64,
     /// When it was last changed, in milliseconds since 1970.
     pub modified: i64,
+    /// When the file was created, if the file system knows it.
+    pub(crate) created: i64,
     /// Whether it belongs to a subagent: its session has a transcript of its own.
     pub is_of_subagent: bool,
     /// Whether the file is a database.
@@ -230,14 +228,20 @@ impl Source {
     }
 
     /// The transcripts in the directories of known projects, for an agent that keeps them there.
-    pub fn transcripts_in(&self, projects: &[PathBuf]) -> Vec<Transcript> {
-        let files = projects.iter().flat_map(|root| aider::histories(root));
-        let found = files.filter(|path| (self.is_transcript)(path)).filter_map(|path| {
+    pub fn transcripts_in(&self, projects: &[PathBuf], var: &Environment<'_>) -> Vec<Transcript> {
+        if self.name != AIDER.name {
+            return Vec::new();
+        }
+        let found = aider::histories(projects, var).into_iter().filter_map(|path| {
             let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
             of_file(path, &meta)
         });
-        let is_kept_there = self.name == AIDER.name;
-        self.in_order(found.filter(|_| is_kept_there).collect())
+        self.in_order(found.collect())
+    }
+
+    /// Days after which the agent deletes its transcripts, if it does. Its settings may say so.
+    pub fn deleted_after_days(&self, var: &Environment<'_>) -> Option<u32> {
+        (self.deleted_after_days)(var)
     }
 
     /// The sessions of a database. One that cannot be read is a transcript too, so that an import names the problem.
@@ -263,22 +267,15 @@ impl Source {
         file.place.clone().or_else(|| (self.place)(&file.path))
     }
 
-    /// A subagent's records belong to the prompts of its session, so they come after these. A session in a database is
-    /// not read again from the files that an older version left behind.
+    /// The transcripts, the oldest first. A session in a database is not read again from the files that an older version
+    /// left behind.
     fn in_order(&self, mut found: Vec<Transcript>) -> Vec<Transcript> {
         let known: BTreeSet<String> = found.iter().filter_map(|one| one.session.clone()).collect();
         found.retain(|one| {
             let stem = one.path.file_stem().unwrap_or_default().to_string_lossy();
             one.session.is_some() || !known.contains(&*stem)
         });
-        found.sort_by(|a, b| {
-            let time = |one: &Transcript| if self.is_ordered_by_name { 0 } else { one.modified };
-            let key = |one: &Transcript| (one.is_of_subagent, time(one));
-            let names = |one: &Transcript| {
-                (one.path.file_name().map(ToOwned::to_owned), one.session.clone())
-            };
-            key(a).cmp(&key(b)).then_with(|| names(a).cmp(&names(b)))
-        });
+        order::by_listing(self, &mut found);
         found
     }
 }
@@ -309,14 +306,17 @@ fn transcript(entry: &DirEntry) -> Option<Transcript> {
 }
 
 pub(crate) fn of_file(path: PathBuf, meta: &fs::Metadata) -> Option<Transcript> {
-    let modified = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let is_of_subagent = path.components().any(|part| part.as_os_str() == "subagents")
-        || gemini_cli::is_of_subagent(&path);
+    let millis = |time: SystemTime| {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    };
+    let is_of_subagent = claude_code::is_of_subagent(&path) || gemini_cli::is_of_subagent(&path);
     Some(Transcript {
         path,
         session: None,
         bytes: meta.len(),
-        modified: i64::try_from(modified.as_millis()).unwrap_or(i64::MAX),
+        modified: millis(meta.modified().ok()?),
+        created: meta.created().map(millis).unwrap_or_default(),
         is_of_subagent,
         is_in_database: false,
         place: None,
@@ -334,11 +334,12 @@ pub fn recognise(path: &Path) -> Option<(&'static Source, Vec<Transcript>)> {
         .read_to_end(&mut head)
         .ok()?;
     let head = String::from_utf8_lossy(&head);
+    let head = head.trim_start_matches('\u{feff}');
     if head.starts_with(DATABASE) {
         let source = SOURCES.iter().find(|source| source.has_database(path))?;
         return Some((source, source.sessions_of(path, &meta)));
     }
-    let source = SOURCES.iter().find(|source| (source.begins_like)(path, &head))?;
+    let source = SOURCES.iter().find(|source| (source.begins_like)(path, head))?;
     Some((source, of_file(path.to_owned(), &meta).into_iter().collect()))
 }
 

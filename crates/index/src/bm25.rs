@@ -16,7 +16,9 @@ pub const IDF_MIN: f64 = 1e-6;
 /// A word of a query with the lists of its stem.
 pub struct Word<'q> {
     pub word: &'q str,
-    /// How many passages have it.
+    /// Its stem, or that of another form of the word.
+    pub term: String,
+    /// How many passages have the stem.
     pub count: usize,
     pub postings: TermLists,
 }

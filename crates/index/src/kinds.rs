@@ -1,4 +1,5 @@
-//! Kinds of records: small numbers that the registry gives out, and the words that the database has for them.
+//! Kinds of records as small numbers: the types of observations first, then the kinds that the registry numbers. Also
+//! parses the type names in the database.
 
 use model::observation::ObsType;
 

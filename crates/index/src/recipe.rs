@@ -48,7 +48,8 @@ impl<'p> Candidates<'p> {
         Candidates { passages, admits, found, unindexed: Vec::new() }
     }
 
-    /// Adds documents that are not indexed yet, or changed since then. They have no neighbours.
+    /// Adds documents that are not indexed yet, or changed after they were indexed: then they replace their indexed
+    /// version. They have no neighbours.
     pub fn add_unindexed(&mut self, unindexed: Vec<Hit>) {
         for hit in &unindexed {
             self.found.remove(&hit.id);
@@ -109,7 +110,7 @@ impl<'p> Candidates<'p> {
         Ok(())
     }
 
-    /// Adds the documents of these passages to the candidates, those that the filter admits.
+    /// Adds the documents of these passages to the candidates if the filter admits them.
     pub fn admit(&mut self, passages: &[usize]) -> Result<(), OpError> {
         let mut new: HashMap<i64, usize> = HashMap::new();
         for passage in passages {

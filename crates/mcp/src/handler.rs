@@ -41,6 +41,8 @@ const ANSWERED: [&str; 8] = [
 
 /// Methods that are answered for clients whose surface keeps their subscriptions.
 const SUBSCRIBING: [&str; 2] = ["resources/subscribe", "resources/unsubscribe"];
+/// The member of `_meta` with the id that Claude Code's hooks have for a call.
+const TOOL_USE_ID: &str = "claudecode/toolUseId";
 /// The method of the modern revision for subscriptions.
 const LISTEN: &str = "subscriptions/listen";
 
@@ -90,13 +92,23 @@ impl Handler {
     /// Runs an operation and neutralises its reply. Every reply that reaches a model comes from here.
     async fn call(&self, context: &RequestContext<RoleServer>, op: &str, params: Value) -> Reply {
         let from = sender(context)?;
-        let request =
-            Request { call: from.call, op: op.to_owned(), params, caller: from.caller.clone() };
+        let mut caller = from.caller.clone();
+        if let Some(session) = self.session_of_call(context) {
+            caller.session = Some(session);
+        }
+        let request = Request { call: from.call, op: op.to_owned(), params, caller };
         let progress = Progress::of(&context.meta, from.notify.as_ref());
         let watcher = progress.as_ref().map(Progress::watcher);
         let reply = self.runtime.call_watched(request, watcher).await;
         drop(progress);
         inert::reply(reply.map_err(|error| wording::for_models(self.runtime.table(), error)))
+    }
+
+    /// The session in which Claude Code makes this call, if its hook reported the call. The caller's own may be out of
+    /// date: `/clear` begins a new session, and the server's process goes on.
+    fn session_of_call(&self, context: &RequestContext<RoleServer>) -> Option<String> {
+        let id = context.meta.get(TOOL_USE_ID)?.as_str()?;
+        self.runtime.session_of_tool_call(id)
     }
 }
 

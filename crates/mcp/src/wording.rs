@@ -3,7 +3,7 @@
 use contract::{Operation, Table};
 use model::{OpError, Tier};
 
-/// The error with the tools named where it quotes commands that are tools. Commands that only people have stay:
+/// Replaces each quoted command that is also a tool with the name of the tool. Commands that only people have stay:
 /// the model can pass them on to the user.
 pub(crate) fn for_models(table: &Table, mut error: OpError) -> OpError {
     error.message = reworded(table, &error.message);

@@ -115,12 +115,18 @@ pub struct TranscriptFacts {
     /// The position of an answer among those of its prompt, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
+    /// The id of the line of the prompt. Copies of the line in a fork keep it, while they may get another prompt id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
     /// How often the session had an event of this kind with this text so far, if the agent has no id of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u32>,
     /// Whether the transcript has no time of the event, so that it got that of its neighbour or of the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
+    /// Whether the event is one only because its transcript ends here. Later lines may show another one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
     /// The repository's remote, if the transcript names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<Redacted<String>>,

@@ -66,13 +66,23 @@ pub struct ImportCounts {
 pub struct ProjectImport {
     /// The sessions of its events, by the agent's own id.
     pub sessions: BTreeSet<String>,
+    /// The sessions of the records that were added.
+    pub added: BTreeSet<String>,
     pub counts: ImportCounts,
 }
 
 impl ProjectImport {
+    /// Counts an event of a session, if it has one.
+    pub fn count(&mut self, session: Option<&str>, counts: &ImportCounts) {
+        self.sessions.extend(session.map(str::to_owned));
+        self.added.extend(session.filter(|_| counts.added() > 0).map(str::to_owned));
+        self.counts.add(counts);
+    }
+
     /// Adds the sessions and counts of further events.
     pub fn add(&mut self, more: ProjectImport) {
         self.sessions.extend(more.sessions);
+        self.added.extend(more.added);
         self.counts.add(&more.counts);
     }
 }

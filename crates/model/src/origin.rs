@@ -46,6 +46,19 @@ impl Origin {
         }
     }
 
+    /// A second origin of a prompt or an answer, which copies of its line in other transcripts share.
+    pub fn of_line(event: &HookEvent) -> Option<Origin> {
+        let facts = event.transcript.as_ref()?;
+        let line = Origin::of(&["line", &event.agent, facts.line.as_deref()?]);
+        match &event.what {
+            Happening::Prompted(_) => Some(line),
+            Happening::Answered(_) if event.agent_id.is_none() => {
+                Some(line.answer(facts.position?))
+            }
+            _ => None,
+        }
+    }
+
     /// The origin of a record of which the agent has no id: its session, its text, and how often the text was there.
     pub fn of_text(event: &HookEvent, repeat: u32) -> Option<Origin> {
         let (kind, text) = match &event.what {

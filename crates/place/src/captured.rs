@@ -1,15 +1,17 @@
 //! An agent's event with its project and its session.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use model::OpError;
 use model::hook::{Happening, HookEvent, Stood};
 use model::origin::Origin;
 use model::project::{Project, ProjectFacts};
 use serde_json::Value;
+use store::observations::Added;
 use store::origins::KnownOrigin;
 use store::sessions::{self, Seen, Sighting};
-use store::{Tx, origins, pauses, projects, prompts};
+use store::{Rx, Tx, origins, pauses, projects, prompts};
 use text::secrets::Redacted;
 
 use crate::gone;
@@ -34,6 +36,8 @@ pub struct Captured<'a> {
     pub known: Option<KnownOrigin>,
     /// The import that brings the event; none if a hook reported it.
     pub batch: Option<i64>,
+    /// The record of the event.
+    record: Cell<Option<Added>>,
 }
 
 impl<'a> Captured<'a> {
@@ -79,7 +83,27 @@ impl<'a> Captured<'a> {
             }
             None => (None, None),
         };
-        Ok(Some(Captured { event, project, session, root, checkout, origin, known, batch: None }))
+        Ok(Some(Captured {
+            event,
+            project,
+            session,
+            root,
+            checkout,
+            origin,
+            known,
+            batch: None,
+            record: Cell::new(None),
+        }))
+    }
+
+    /// Notes the record that a plugin stored of the event. Other data about the event refers to it.
+    pub fn note_record(&self, added: Added) {
+        self.record.set(Some(added));
+    }
+
+    /// The record of the event, if one was stored.
+    pub fn record(&self) -> Option<Added> {
+        self.record.get()
     }
 
     /// Whether the event comes from a transcript. It is no sign of life: it counts nothing and marks nothing.
@@ -105,6 +129,11 @@ pub enum NotCaptured {
     Excluded,
     /// A user paused capture.
     Paused,
+}
+
+/// The name of the agent that an MCP client belongs to, by the name with which the client introduces itself.
+pub fn agent_of_client(client: &str) -> Option<&'static str> {
+    agents::of_client(client).map(|agent| agent.name)
 }
 
 /// A session as an event or a call names it.
@@ -145,20 +174,10 @@ impl NamedSession<'_> {
         facts: &ProjectFacts,
         exclude_projects: &[String],
     ) -> Result<Option<NotCaptured>, OpError> {
-        if exclude::names(exclude_projects, facts) || self.began_in(tx, exclude_projects)? {
+        if exclude::names(exclude_projects, facts) || began_in(tx, self.name, exclude_projects)? {
             return Ok(Some(NotCaptured::Excluded));
         }
         Ok(self.is_paused(tx, facts)?.then_some(NotCaptured::Paused))
-    }
-
-    /// Whether the session began in one of these excluded projects. A call can name it from another directory.
-    fn began_in(self, tx: &Tx<'_>, exclude_projects: &[String]) -> Result<bool, OpError> {
-        if exclude_projects.is_empty() {
-            return Ok(false);
-        }
-        let Some(begun) = sessions::project_of(tx, self.name)? else { return Ok(false) };
-        let begun = projects::by_id(tx, begun)?;
-        Ok(begun.is_some_and(|project| exclude::names_stored(exclude_projects, &project)))
     }
 
     /// Whether capture is paused in this project, or in the one where the session began, whose record it would be.
@@ -170,4 +189,15 @@ impl NamedSession<'_> {
         let begun = sessions::project_of(tx, self.name)?;
         Ok(pauses::holds(tx, here, self.at)? || pauses::holds(tx, begun, self.at)?)
     }
+}
+
+/// Whether the session of this name began in one of these excluded projects. A call or a hook can name it from another
+/// directory.
+pub fn began_in(rx: &Rx<'_>, session: &str, exclude_projects: &[String]) -> Result<bool, OpError> {
+    if exclude_projects.is_empty() {
+        return Ok(false);
+    }
+    let Some(begun) = sessions::project_of(rx, session)? else { return Ok(false) };
+    let begun = projects::by_id(rx, begun)?;
+    Ok(begun.is_some_and(|project| exclude::names_stored(exclude_projects, &project)))
 }

@@ -58,6 +58,11 @@ pub fn is_excluded(setting: &str, facts: &ProjectFacts) -> bool {
     !setting.is_empty() && names(&listed(setting), facts)
 }
 
+/// Whether the setting excludes this project of the store.
+pub fn is_stored_excluded(setting: &str, project: &Project) -> bool {
+    !setting.is_empty() && names_stored(&listed(setting), project)
+}
+
 /// Whether the user excludes this project.
 pub(crate) fn names(exclude: &[String], facts: &ProjectFacts) -> bool {
     names_any(exclude, [Some(&facts.name), facts.root.as_ref(), facts.remote_key.as_ref()])

@@ -140,7 +140,9 @@ impl Scope {
 /// The projects of an answer, and its time.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct About {
-    /// Seconds since 1970, UTC: ages count from here.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     pub answered_at: i64,
     /// The project that was searched; omitted if it was all of them.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -19,7 +19,7 @@ pub(crate) fn check_version(wanted: Option<u64>, current: u64) -> Result<(), OpE
     Err(OpError::new(Code::Conflict, message)
         .with("expected_version", wanted)
         .with("current_version", current)
-        .hint("Read it again and decide by its current content."))
+        .hint("Read the hint again, then decide whether it still needs the change."))
 }
 
 /// Checks that there is room for one more hint of this name. Expired hints were removed before.

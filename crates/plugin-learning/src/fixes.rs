@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use contract::{Operation, Scheme};
 
-pub(crate) use seen_before::{candidates, may_have_candidates, observe};
+pub(crate) use seen_before::{candidates, may_have_candidates, recorded};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![Operation::new(find::FindFix)]

@@ -23,6 +23,7 @@ use contract::{
 };
 use model::hook::ToldEntry;
 use place::Captured;
+use store::observations::Added;
 use store::{Opened, Rx, Tx};
 
 /// The learning plugin.
@@ -81,11 +82,24 @@ impl Plugin for Learning {
         if !config.boolean(settings::HOOKS) {
             return Ok(());
         }
-        if !seen.is_imported() {
-            ghaps::observe(tx, seen, &self.ghaps)?;
-            used::observe(tx, seen, &self.shown)?;
+        if seen.is_imported() {
+            return Ok(());
         }
-        fixes::observe(tx, seen)
+        ghaps::observe(tx, seen, &self.ghaps)?;
+        used::observe(tx, seen, &self.shown)
+    }
+
+    fn recorded(
+        &self,
+        seen: &Captured<'_>,
+        record: Added,
+        tx: &Tx<'_>,
+        config: &Config,
+    ) -> Result<(), OpError> {
+        match config.boolean(settings::HOOKS) {
+            true => fixes::recorded(tx, seen, record),
+            false => Ok(()),
+        }
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {

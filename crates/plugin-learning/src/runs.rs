@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(crate) struct FinishedRun<'t> {
     pub(crate) program: &'t str,
     pub(crate) subcommand: &'t str,
-    /// None if a pipe, `;` or `||` hides the result.
+    /// None if the result is hidden, or no test ran.
     pub(crate) result: Option<RunResult>,
     /// The command line.
     pub(crate) line: &'t str,
@@ -33,6 +33,12 @@ impl<'t> FinishedRun<'t> {
             line: tool.command.as_ref().unwrap_or(&tool.content),
             run,
         })
+    }
+
+    /// Whether a pipe, `;` or `||` hides the result.
+    pub(crate) fn is_hidden(&self) -> bool {
+        let is = |name: &str| self.run.get(name).and_then(Value::as_bool) == Some(true);
+        self.result.is_none() && !is("own_exit") && !is(model::run::NO_TESTS)
     }
 
     /// A number in the summary of the output: `passed`, `failed`, `errors`.

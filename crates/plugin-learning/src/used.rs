@@ -1,22 +1,28 @@
-//! The use of learned items: a session that got an experience, a memory or a value then touches a file or runs a command
-//! which the item names.
+//! The use of items that sessions got at hooks: a session that got an experience, a memory, a value or a record then touches
+//! a file or runs a command which the item names, in a tool of its own or through the shell.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agents::shell;
+use agents::shell::{self, Simple};
 use model::hook::{Happening, ToldEntry, ToolUse};
 use model::{OpError, limits};
 use place::Captured;
-use store::{Rx, Tx, ghaps, memories, receipts, sessions, values};
+use store::{Rx, Tx, ghaps, memories, observations, receipts, sessions, values};
 
-/// A learned item that a session got and has not used.
+/// Programs that print their arguments and do not open them.
+const PRINTERS: [&str; 2] = ["echo", "printf"];
+
+/// The scheme of records.
+const RECORD: &str = "obs";
+
+/// An item that a session got and has not used.
 struct ShownItem {
     path: String,
     /// The file names and paths in its text.
     files: Vec<String>,
-    /// The parts of its text in backticks.
-    quoted: Vec<String>,
+    /// The parts of its text in backticks, each as the words of its commands.
+    quoted: Vec<Vec<Vec<String>>>,
     /// The rest of its text, with single spaces.
     plain: String,
 }
@@ -37,7 +43,7 @@ impl ShownItems {
             return Ok(known.clone());
         }
         let mut items = Vec::new();
-        for path in receipts::unused_learned(rx, session)? {
+        for path in receipts::unused_items(rx, session)? {
             items.extend(text_of(rx, &path)?.map(|text| ShownItem::new(path, &text)));
         }
         let items = Arc::new(items);
@@ -58,15 +64,30 @@ impl ShownItems {
     }
 }
 
-/// The text of a learned item; none if it is gone.
+/// The text of an item; none if it is gone.
 fn text_of(rx: &Rx<'_>, path: &str) -> Result<Option<String>, OpError> {
     let Some((scheme, name)) = path.split_once("://") else { return Ok(None) };
     Ok(match scheme {
         ghaps::SCHEME => ghaps::by_name(rx, name)?.map(|ghap| ghap.searched_texts().join("\n")),
         memories::KIND => memories::by_uuid(rx, name)?.map(|memory| memory.content),
         values::KIND => values::by_name(rx, name)?.map(|value| value.text),
+        RECORD => record_text(rx, name)?,
         _ => None,
     })
+}
+
+/// The text of a record and its file. The line of a command is in backticks, as in other texts.
+fn record_text(rx: &Rx<'_>, id: &str) -> Result<Option<String>, OpError> {
+    let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+    let record = observations::get(rx, &[id])?.pop();
+    Ok(record.map(|record| {
+        let is_command = record.metadata.as_ref().is_some_and(|known| known["program"].is_string());
+        match (is_command, record.file_path) {
+            (true, _) => format!("`{}`", record.content.replace('`', " ")),
+            (false, Some(file)) => format!("{} {file}", record.content),
+            (false, None) => record.content,
+        }
+    }))
 }
 
 impl ShownItem {
@@ -74,10 +95,11 @@ impl ShownItem {
         let (mut quoted, mut plain) = (Vec::new(), Vec::new());
         for (place, part) in text.split('`').enumerate() {
             match place % 2 {
-                1 => quoted.push(part.to_owned()),
+                1 => quoted.push(shell::commands(part).iter().map(all_words).collect()),
                 _ => plain.extend(part.split_whitespace()),
             }
         }
+        quoted.retain(|commands: &Vec<Vec<String>>| !commands.is_empty());
         let plain = plain.join(" ");
         let words = text.split(|c: char| c.is_whitespace() || "`'\"(),;".contains(c));
         let words = words.map(|word| word.trim_matches([':', '.', '!', '?']));
@@ -93,18 +115,63 @@ impl ShownItem {
         self.files.iter().any(is_it)
     }
 
-    /// `commands` are those of the line, each with its arguments.
-    fn names_command(&self, line: &str, commands: &[String]) -> bool {
-        let is_named = |command: &String| {
-            self.plain.match_indices(command.as_str()).any(|(at, _)| {
+    /// Whether one of these commands opens or runs a file that the item names.
+    fn names_file_of(&self, commands: &[Simple]) -> bool {
+        let mut directory = String::new();
+        commands.iter().any(|command| {
+            if command.program == "cd" {
+                directory = command.args.first().map_or(String::new(), |to| format!("{to}/"));
+                return false;
+            }
+            let is_named = |word: &str| self.names_file(&format!("{directory}{word}"));
+            let words = command.args.iter().map(|arg| arg.rsplit('=').next().unwrap_or_default());
+            let opens =
+                !PRINTERS.contains(&command.program.as_str()) && words.into_iter().any(is_named);
+            opens
+                || self
+                    .files
+                    .iter()
+                    .any(|file| is_file(&command.program) && file.ends_with(&command.program))
+        })
+    }
+
+    /// Whether the item names one of these commands, each as its words.
+    fn names_command(&self, commands: &[Vec<String>]) -> bool {
+        let is_run = |named: &Vec<Vec<String>>| {
+            let is_each = |run: &[Vec<String>]| named.iter().zip(run).all(|(a, b)| runs(a, b));
+            commands.windows(named.len()).any(is_each)
+        };
+        self.quoted.iter().any(is_run) || commands.iter().any(|command| self.says(command))
+    }
+
+    /// Whether the text has the words of a command, in order. The command may have more options and assignments.
+    fn says(&self, command: &[String]) -> bool {
+        let most = command.len();
+        let least = command.iter().rposition(|word| !is_modifier(word)).map_or(most, |at| at + 1);
+        (least.max(limits::NAMED_COMMAND_WORDS_MIN)..=most).any(|words| {
+            let line = command[..words].join(" ");
+            self.plain.match_indices(&line).any(|(at, _)| {
                 let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
                 is_end(self.plain[..at].chars().next_back())
-                    && is_end(self.plain[at + command.len()..].chars().next())
+                    && is_end(self.plain[at + line.len()..].chars().next())
             })
-        };
-        self.quoted.iter().any(|quoted| shell::runs_line(quoted, line))
-            || commands.iter().any(is_named)
+        })
     }
+}
+
+/// The program and the arguments of a command.
+fn all_words(command: &Simple) -> Vec<String> {
+    std::iter::once(&command.program).chain(&command.args).cloned().collect()
+}
+
+/// Whether a command is the named one, with more options and assignments at most: `make invoices DEBUG=1`.
+fn runs(named: &[String], command: &[String]) -> bool {
+    command.strip_prefix(named).is_some_and(|rest| rest.iter().all(|word| is_modifier(word)))
+}
+
+/// Whether a word of a command is an option or an assignment.
+fn is_modifier(word: &str) -> bool {
+    word.starts_with('-') || word.contains('=')
 }
 
 /// Whether a word is a path or the name of a file: `src/login`, `conftest.py`.
@@ -144,31 +211,29 @@ pub(crate) fn observe(tx: &Tx<'_>, seen: &Captured<'_>, shown: &ShownItems) -> R
 /// The paths of the items that name the file or a command of a tool use.
 fn used_by<'i>(items: &'i [ShownItem], tool: &ToolUse) -> Vec<&'i str> {
     let line = tool.command.as_ref().map(|line| line.as_str()).unwrap_or_default();
-    let commands: Vec<String> = shell::commands(line)
-        .into_iter()
-        .filter(|command| command.args.len() + 1 >= limits::NAMED_COMMAND_WORDS_MIN)
-        .map(|command| format!("{} {}", command.program, command.args.join(" ")))
-        .collect();
+    let commands = shell::commands(line);
+    let words: Vec<Vec<String>> = commands.iter().map(all_words).collect();
     let file = tool.file_path.as_ref().map(|path| path.as_str());
     let is_used = |item: &&ShownItem| {
         file.is_some_and(|file| item.names_file(file))
-            || (!line.is_empty() && item.names_command(line, &commands))
+            || item.names_file_of(&commands)
+            || item.names_command(&words)
     };
     items.iter().filter(is_used).map(|item| item.path.as_str()).collect()
 }
 
-/// Notes that a session got learned items.
+/// Notes that a session got items.
 pub(crate) fn delivered(
     tx: &Tx<'_>,
     session: &str,
     entries: &[ToldEntry],
     shown: &ShownItems,
 ) -> Result<(), OpError> {
-    let is_learned = |entry: &ToldEntry| {
+    let is_item = |entry: &ToldEntry| {
         let scheme = entry.path.split("://").next().unwrap_or_default();
-        [ghaps::SCHEME, memories::KIND, values::KIND].contains(&scheme)
+        receipts::READ_IS_USE.contains(&scheme)
     };
-    if entries.iter().any(is_learned)
+    if entries.iter().any(is_item)
         && let Some(session) = sessions::id_of(tx, session)?
     {
         shown.renew(tx, session);
@@ -190,12 +255,40 @@ mod tests {
         assert!(!item.names_file("/srv/web/mytests/conftest.py"));
         assert!(!item.names_file("/srv/web/conftest.py"));
         let names = |line: &str| {
-            let commands: Vec<String> = vec![line.to_owned()];
-            item.names_command(line, &commands)
+            let commands: Vec<Vec<String>> = shell::commands(line).iter().map(all_words).collect();
+            item.names_command(&commands)
         };
         assert!(names("cargo test -p login"));
         assert!(names("cd web && make frozen"));
         assert!(!names("cargo test -p log"), "a part of a word");
         assert!(!names("make all"));
+        assert!(names("cd . && make frozen DEBUG=1"));
+        assert!(names("cargo test -p login --release"));
+        assert!(!names("cargo test -p login::form"), "another test");
+    }
+
+    #[test]
+    fn a_command_that_opens_or_runs_a_file_touches_it() {
+        let text = "Totals are in templates/invoice.html; scripts/extract.sh collects the strings";
+        let item = ShownItem::new("memory://x".to_owned(), text);
+        let touches = |line: &str| item.names_file_of(&shell::commands(line));
+        for line in [
+            "cat templates/invoice.html",
+            "sed -n 1,20p ./templates/invoice.html | head",
+            "cd templates && grep -n total invoice.html",
+            "diff --from-file=templates/invoice.html a.html",
+            "./scripts/extract.sh --all",
+        ] {
+            assert!(touches(line), "{line}");
+        }
+        for line in [
+            "cat templates/invoice.html.bak",
+            "cat invoice.html",
+            "echo templates/invoice.html",
+            "git commit -m 'change templates/invoice.html'",
+            "ls templates",
+        ] {
+            assert!(!touches(line), "{line}");
+        }
     }
 }

@@ -4,14 +4,15 @@
 use contract::pretty::{notes, pretty};
 use contract::{CliShape, Count, Cx, Example, Feed, FeedParams, Op, OpInfo, Pretty, Pulled, Tier};
 use model::event::{EventFilter, Published};
-use model::observation::{Observation, RecordType};
+use model::observation::{ObsType, Observation, RecordType, unknown_type};
 use model::time::parse_rfc3339;
 use model::{OpError, limits, session};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use store::Rx;
 use store::activity::{self, ActivityBefore, ActivityQuery};
-use store::{Rx, check_type, sessions};
+use store::sessions::{self, SessionIdForm};
 
 use crate::get_observations::listed_records;
 use crate::show::{self, RecordRow};
@@ -96,33 +97,51 @@ pub(crate) struct ActivityOutput {
     /// Pass it as `before` for the next page; left out on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     next: Option<i64>,
+    /// The record that was recorded last, whatever its time and the filters; a subscription with it as `after_id` begins
+    /// where this page was read. 0 if there is none.
+    last_id: i64,
     #[serde(flatten)]
     about: About,
 }
 
 impl ActivityParams {
-    fn query(&self, rx: &Rx<'_>, scope: &Scope) -> Result<ActivityQuery, OpError> {
+    fn query(
+        &self,
+        rx: &Rx<'_>,
+        scope: &Scope,
+        form: SessionIdForm,
+    ) -> Result<ActivityQuery, OpError> {
         if self.after_id.is_some_and(|id| id < 0) {
             return Err(OpError::invalid("after_id", "`after_id` is negative"));
         }
-        if let Some(kind) = self.obs_type {
-            check_type(rx, "obs_type", kind)?;
-        }
+        let kind = self.obs_type.map(observed).transpose()?;
         let find = |id: &str| {
             session::check_id("session_id", id.strip_prefix("session://").unwrap_or(id))?;
-            sessions::find_with_records(rx, id)
+            sessions::find_with_records(rx, id, form)
         };
         let session = self.session_id.as_deref().map(find).transpose()?;
         Ok(ActivityQuery {
             projects: scope.ids(),
             session: session.map(|session| session.id),
-            kind: self.obs_type.map(RecordType::kind),
+            kind,
             failed: self.failed,
             agent: self.agent.clone(),
             before: self.before.map(|before| before.0),
             after_id: self.after_id,
             limit: self.limit.checked("limit", 1..=limits::ACTIVITY_MAX)?,
         })
+    }
+}
+
+/// A type that activity has. Memories and other records that are declared are not activity.
+fn observed(kind: RecordType) -> Result<ObsType, OpError> {
+    match kind {
+        RecordType::Observed(kind) if kind != ObsType::SessionSummary => Ok(kind),
+        other => {
+            let kinds = ObsType::ALL.iter().filter(|kind| **kind != ObsType::SessionSummary);
+            let words = kinds.map(|kind| kind.word());
+            Err(unknown_type(other.word(), words).with("param", "obs_type"))
+        }
     }
 }
 
@@ -157,10 +176,12 @@ impl Op for Activity {
         let question = cx.caller.projects(params.project.clone());
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
-            let page = activity::page(rx, &params.query(rx, &scope)?)?;
+            let query = params.query(rx, &scope, cx.caller.session_id_form())?;
+            let page = activity::page(rx, &query)?;
             let ids = page.records.iter().map(|record| RecordRow::from(record).session);
             let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
-            Ok(ActivityOutput { records: page.records, next: page.next, about })
+            let last_id = activity::last_id(rx)?;
+            Ok(ActivityOutput { records: page.records, next: page.next, last_id, about })
         })
     }
 }
@@ -226,7 +247,8 @@ impl ActivityFeed {
         let session =
             params.session_id.take().map(|name| sessions::id_of(rx, &name)).transpose()?;
         let session = session.map(|id| id.unwrap_or(-1));
-        Ok(ActivityQuery { session, ..params.query(rx, &scope)? })
+        let query = params.query(rx, &scope, SessionIdForm::Whole)?;
+        Ok(ActivityQuery { session, ..query })
     }
 }
 
@@ -284,8 +306,6 @@ impl Feed for ActivityFeed {
 
 #[cfg(test)]
 mod tests {
-    use model::observation::ObsType;
-
     use super::*;
 
     #[test]

@@ -12,7 +12,8 @@ use place::{About, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::activity_counts::{self, ActivityKey, SLOT_MS, SlotCount};
-use store::{Rx, projects, receipts};
+use store::receipts::{self, InjectedSlot};
+use store::{Rx, projects};
 use zone::Zone;
 
 use crate::{examples, show};
@@ -72,9 +73,13 @@ impl BucketUnit {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ActivityStatsOutput {
-    /// Seconds since 1970, UTC, of the beginning of the first bucket.
+    /// The beginning of the first bucket.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     from: i64,
-    /// Seconds since 1970, UTC, of the end of the last bucket.
+    /// The end of the last bucket.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     to: i64,
     bucket: BucketUnit,
     /// Minutes that local clocks are ahead of UTC.
@@ -82,10 +87,10 @@ pub(crate) struct ActivityStatsOutput {
     /// Prompts, answers and actions, without the starts and ends of sessions. Repeats that were folded count once.
     records: u64,
     failed: u64,
-    #[serde(flatten)]
-    injected: InjectedTotals,
-    /// The buckets with records or injected text, in order.
+    /// The buckets with records, in order.
     buckets: Vec<ActivityBucket>,
+    /// The buckets with text that hooks injected, in order.
+    injected: Vec<InjectedBucket>,
     by_type: BTreeMap<String, u64>,
     by_tool: BTreeMap<String, u64>,
     /// By the name of the project.
@@ -97,29 +102,31 @@ pub(crate) struct ActivityStatsOutput {
     about: About,
 }
 
-/// A day or an hour.
+/// The records of a day or an hour.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct ActivityBucket {
-    /// Seconds since 1970, UTC, of its beginning.
-    at: i64,
-    records: u64,
+    /// Its beginning.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
+    start: i64,
+    count: u64,
     failed: u64,
-    by_type: BTreeMap<String, u64>,
-    #[serde(flatten)]
-    injected: InjectedTotals,
+    /// By type.
+    by: BTreeMap<String, u64>,
 }
 
-/// Text that hooks injected.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct InjectedTotals {
-    /// Entries that hooks injected.
-    entries: u64,
-    /// Tokens of the injected entries.
+/// The text that hooks injected in a day or an hour.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+struct InjectedBucket {
+    /// The beginning of the bucket.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
+    start: i64,
     tokens: u64,
-    /// Tokens of the entries whose use is recorded: hints, fixes, hypotheses, memories and values.
-    tokens_tracked: u64,
-    /// Tokens of those that the session used.
-    tokens_used: u64,
+    /// Tokens of the tracked entries that the session used.
+    used: u64,
+    /// Tokens of the tracked entries: hints, fixes, hypotheses, memories and values.
+    tracked: u64,
 }
 
 impl Op for ActivityStats {
@@ -160,13 +167,7 @@ impl Op for ActivityStats {
                 tally.count(key, counts);
             })?;
             for one in receipts::by_slot(rx, wanted.as_deref(), slots, SLOT_MS)? {
-                let of_slot = InjectedTotals {
-                    entries: one.entries,
-                    tokens: one.tokens,
-                    tokens_tracked: one.tracked_tokens,
-                    tokens_used: one.used_tokens,
-                };
-                tally.inject(one.slot, of_slot);
+                tally.inject(&one);
             }
             tally.output(rx, params.bucket, scope.about(cx.now))
         })
@@ -250,7 +251,7 @@ struct BucketTally {
     records: u64,
     failed: u64,
     by_type: BTreeMap<&'static str, u64>,
-    injected: InjectedTotals,
+    injected: InjectedBucket,
 }
 
 struct Tally {
@@ -302,9 +303,12 @@ impl Tally {
         }
     }
 
-    fn inject(&mut self, slot: i64, of_slot: InjectedTotals) {
-        if let Some(bucket) = self.time.index(slot).and_then(|at| self.buckets.get_mut(at)) {
-            bucket.injected.add(of_slot);
+    fn inject(&mut self, more: &InjectedSlot) {
+        let bucket = self.time.index(more.slot).and_then(|at| self.buckets.get_mut(at));
+        if let Some(BucketTally { injected, .. }) = bucket {
+            injected.tokens += more.tokens;
+            injected.used += more.used_tokens;
+            injected.tracked += more.tracked_tokens;
         }
     }
 
@@ -315,22 +319,16 @@ impl Tally {
         about: About,
     ) -> Result<ActivityStatsOutput, OpError> {
         let time = self.time;
-        let (mut records, mut failed) = (0, 0);
-        let (mut injected, mut buckets) = (InjectedTotals::default(), Vec::new());
+        let (mut buckets, mut injected) = (Vec::new(), Vec::new());
         for (index, one) in self.buckets.into_iter().enumerate() {
-            if one.records == 0 && one.injected.entries == 0 {
-                continue;
+            let start = time.start_of(index);
+            if one.injected.tokens > 0 {
+                injected.push(InjectedBucket { start, ..one.injected });
             }
-            records += one.records;
-            failed += one.failed;
-            injected.add(one.injected);
-            buckets.push(ActivityBucket {
-                at: time.start_of(index),
-                records: one.records,
-                failed: one.failed,
-                by_type: one.by_type.into_iter().map(|(kind, n)| (kind.to_owned(), n)).collect(),
-                injected: one.injected,
-            });
+            if one.records > 0 {
+                let by = one.by_type.into_iter().map(|(kind, n)| (kind.to_owned(), n)).collect();
+                buckets.push(ActivityBucket { start, count: one.records, failed: one.failed, by });
+            }
         }
         let mut by_project = BTreeMap::new();
         for (id, count) in self.by_project {
@@ -342,10 +340,10 @@ impl Tally {
             to: time.start_of(time.count),
             bucket,
             utc_offset: time.ahead / 60_000,
-            records,
-            failed,
-            injected,
+            records: buckets.iter().map(|one| one.count).sum(),
+            failed: buckets.iter().map(|one| one.failed).sum(),
             buckets,
+            injected,
             by_type: self.by_type,
             by_tool: most_frequent(&self.by_tool),
             by_project: most_frequent(&by_project),
@@ -353,15 +351,6 @@ impl Tally {
             week: self.week.iter().map(|hours| hours.to_vec()).collect(),
             about,
         })
-    }
-}
-
-impl InjectedTotals {
-    fn add(&mut self, more: InjectedTotals) {
-        self.entries += more.entries;
-        self.tokens += more.tokens;
-        self.tokens_tracked += more.tokens_tracked;
-        self.tokens_used += more.tokens_used;
     }
 }
 
@@ -380,7 +369,7 @@ fn ranked(counts: &BTreeMap<String, u64>) -> Vec<(&String, u64)> {
 
 impl Pretty for ActivityStats {
     fn pretty(params: &ActivityStatsParams, output: &ActivityStatsOutput, width: usize) -> String {
-        if output.records == 0 && output.injected.entries == 0 {
+        if output.records == 0 && output.injected.is_empty() {
             return show::nothing(
                 "Nothing is recorded in this time",
                 &params.project,
@@ -388,18 +377,25 @@ impl Pretty for ActivityStats {
             );
         }
         let head = ["From", "Records", "Failed", "Injected", "Used"].map(str::to_owned).to_vec();
-        let row = |one: &ActivityBucket| {
-            let InjectedTotals { tokens, tokens_tracked, tokens_used, .. } = one.injected;
+        let mut buckets: BTreeMap<i64, (u64, u64, InjectedBucket)> = BTreeMap::new();
+        for one in &output.buckets {
+            let of = buckets.entry(one.start).or_default();
+            (of.0, of.1) = (one.count, one.failed);
+        }
+        for one in &output.injected {
+            buckets.entry(one.start).or_default().2 = *one;
+        }
+        let row = |(start, (count, failed, injected)): (i64, (u64, u64, InjectedBucket))| {
             vec![
-                local(one.at + output.utc_offset * 60, output.bucket),
-                one.records.to_string(),
-                one.failed.to_string(),
-                text::counted(tokens, "token"),
-                percent(tokens_used, tokens_tracked),
+                local(start + output.utc_offset * 60, output.bucket),
+                count.to_string(),
+                failed.to_string(),
+                text::counted(injected.tokens, "token"),
+                percent(injected.used, injected.tracked),
             ]
         };
         let rows: Vec<Vec<String>> =
-            std::iter::once(head).chain(output.buckets.iter().map(row)).collect();
+            std::iter::once(head).chain(buckets.into_iter().map(row)).collect();
         let mut lines = vec![text::table::table(&rows, &[], width), String::new()];
         let parts = [
             ("by type", &output.by_type),

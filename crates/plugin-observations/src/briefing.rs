@@ -1,8 +1,9 @@
 //! Candidates for the briefing of a starting session; the assembler decides how many fit.
 //!
-//! `handoff` writes the work of one session for another agent. `sections` writes the briefing: open work, the last sessions, lessons, files in progress. `nmem`
+//! `handoff` writes the work of one session for another agent. `compose` writes the briefing: open work, the last sessions, lessons, files in progress. `nmem`
 //! writes it as that specification asks. `related` finds earlier turns about the subject of a prompt.
 
+mod compose;
 mod files_in_progress;
 mod handoff;
 mod learned;
@@ -12,6 +13,7 @@ mod past_sessions;
 mod reader;
 mod related;
 mod sections;
+mod this_session;
 mod topic;
 mod uncommitted;
 mod work;
@@ -63,7 +65,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
             false => None,
         };
         let mut found = match moment.form {
-            BriefingForm::Sections => sections::candidates(&brief, &scope, others.as_deref())?,
+            BriefingForm::Sections => compose::candidates(&brief, &scope, others.as_deref())?,
             BriefingForm::Nmem => nmem::candidates(&brief, &scope, others.as_deref())?,
         };
         found.extend(withheld.map(warning));

@@ -40,7 +40,9 @@ pub(crate) struct GetObservationsParams {
 pub(crate) struct GetObservationsOutput {
     /// In the order of the ids, each once; a record that is gone is left out.
     results: Vec<MarkedRecord>,
-    /// Seconds since 1970, UTC: ages count from here.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 
@@ -99,8 +101,11 @@ impl Op for GetObservations {
             }
             replaced::linked(rx, records)
         })?;
-        for path in results.iter().filter_map(|record| learned_path(record)) {
-            cx.note_read(cx.caller.session.as_deref(), &path);
+        for record in &results {
+            let own = format!("{}://{}", "obs", record.id);
+            for path in std::iter::once(own).chain(learned_path(record)) {
+                cx.note_read(cx.caller.session.as_deref(), &path);
+            }
         }
         Ok(GetObservationsOutput { results, answered_at: cx.now.div_euclid(1000) })
     }

@@ -1,4 +1,4 @@
-//! `import_records`: stores records of an export, of a repository or of another memory, each once.
+//! `import_records`: stores records of an export, a repository or another memory tool, each once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 use store::portable::{self, MemoryTexts, Placed, RecordBatch};
 use store::retention::Rules;
 use store::search::Filter;
-use store::{Tx, commits, imports, memories, projects, retention, sessions};
+use store::{Tx, commits, imports, memories, projects, retention, session_events, sessions};
 use text::secrets::{self, Profile, redact};
 
 use crate::settings::Settings;
@@ -71,7 +71,7 @@ pub(crate) struct ImportRecordsOutput {
 impl Op for ImportRecords {
     const INFO: OpInfo = OpInfo {
         name: "import_records",
-        summary: "Store records of an export or of another memory",
+        summary: "Store records of an export, a repository or another memory tool",
         doc: "Used by `rekindle import`, which reads the files. Each record is stored once. All records of a call are stored \
               in one transaction. The rules of `store_memory` apply to memories: one that looks like a secret is counted and \
               not stored.",
@@ -186,6 +186,7 @@ impl RecordWork {
             imports::set_cursor(tx, (*file, *head), cursor, id)?;
         }
         imports::count(tx, id, self.cursors.len() as u64, counts.added())?;
+        session_events::imported(tx, counts.added())?;
         let batch = (!imports::discard_empty(tx, id)?).then_some(id);
         Ok(ImportRecordsOutput { batch, counts, projects: by_project })
     }
@@ -417,8 +418,7 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         };
         let name = projects::by_id(self.tx, project)?.map(|project| project.name);
         let of = self.by_project.entry(name.unwrap_or_default()).or_default();
-        of.counts.add(&counts);
-        of.sessions.extend(session.map(str::to_owned));
+        of.count(session, &counts);
         self.counts.add(&counts);
         Ok(())
     }

@@ -136,11 +136,12 @@ fn prompted(tx: &Tx<'_>, captured: &Captured<'_>, text: &Redacted<String>) -> Re
         agent_prompt_id: event.prompt_id.as_deref(),
     };
     let id = prompts::add(tx, &prompt)?;
-    remember_origin(tx, captured, Added::New(id))
+    note_record(tx, captured, Added::New(id))
 }
 
-/// Stores where the record comes from, so that it is stored once.
-fn remember_origin(tx: &Tx<'_>, captured: &Captured<'_>, added: Added) -> Result<(), OpError> {
+/// Notes the event's record, and stores where it comes from, so that it is stored once.
+fn note_record(tx: &Tx<'_>, captured: &Captured<'_>, added: Added) -> Result<(), OpError> {
+    captured.note_record(added);
     let Some(origin) = captured.origin else { return Ok(()) };
     let batch = match captured.batch {
         Some(batch) => added_by(tx, added, batch)?,
@@ -149,13 +150,12 @@ fn remember_origin(tx: &Tx<'_>, captured: &Captured<'_>, added: Added) -> Result
     origins::add(tx, origin, added.id(), batch)
 }
 
-/// The import to which a record belongs. One that was folded into another import's record, or a hook's, is not its own.
+/// The import that brings an origin. A record without an origin is a hook's, and nothing would protect it from the undo
+/// of an import whose record was folded into it.
 fn added_by(tx: &Tx<'_>, added: Added, batch: i64) -> Result<Option<i64>, OpError> {
     match added {
         Added::New(_) => Ok(Some(batch)),
-        Added::Folded(record) => {
-            Ok(origins::batch_of(tx, record)?.filter(|earlier| *earlier == batch))
-        }
+        Added::Folded(record) => Ok(origins::has_any(tx, record)?.then_some(batch)),
     }
 }
 
@@ -182,7 +182,7 @@ fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(),
         agent_id: event.agent_id.as_deref(),
     };
     let added = observations::add_answer(tx, &new)?;
-    remember_origin(tx, captured, added)
+    note_record(tx, captured, added)
 }
 
 /// The mark of a record whose transcript has no time of it, as a member of the metadata. A transcript has no checkout.
@@ -227,7 +227,7 @@ fn used(
         agent_id: event.agent_id.as_deref(),
     };
     let added = observations::add(tx, &new, &settings.folding)?;
-    remember_origin(tx, captured, added)?;
+    note_record(tx, captured, added)?;
     // A change of several files has a record for each, so that each file's history lists it. Only the first record
     // contains the change.
     for path in changed_files(tool).filter(|_| !tool.failed) {

@@ -16,6 +16,7 @@ mod import_records;
 mod ingest;
 mod maintain;
 mod mark;
+mod next_steps;
 mod note;
 mod pin;
 mod project;
@@ -89,6 +90,7 @@ impl Plugin for Observations {
             Operation::new(import_records::ImportRecords),
             Operation::new(project::ListProjects),
             Operation::new(project::AliasProject),
+            Operation::new(project::UnaliasProject),
             Operation::new(project::MergeProjects),
             Operation::new(project::SplitProject),
             Operation::new(stats::MemoryStats),

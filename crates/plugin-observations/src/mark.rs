@@ -1,20 +1,23 @@
 //! `mark`: stores a sentence of the caller, such as a decision or a lesson, among the records.
 
 use contract::pretty::pretty;
-use contract::{Access, CallerSession, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::{
+    Access, CallerSession, CliShape, Cx, EXCLUDED_PROJECTS, Example, Op, OpInfo, Pretty, Tier,
+    not_recorded,
+};
 use model::project::{Project, ProjectFacts};
-use model::session::Session;
+use model::session::{self, Session};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::sessions::{self, Sighting};
+use store::sessions::{self, SessionIdForm, Sighting};
 use store::{Tx, observations, projects, prompts};
 use text::secrets::{self, Profile, Redacted};
 
 use crate::examples;
 use crate::project;
 use crate::show;
-use place::Wanted;
+use place::{NotCaptured, Wanted};
 
 pub(crate) struct Mark;
 
@@ -25,6 +28,9 @@ pub(crate) struct MarkParams {
     /// That of your session if left out.
     #[serde(default)]
     project: Wanted,
+    /// Yours if left out.
+    #[serde(default)]
+    session_id: Option<String>,
 }
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
@@ -44,10 +50,11 @@ impl Op for Mark {
         access: Access::Write { destructive: false, idempotent: false },
         toolset: "memory",
         core: true,
-        advanced: &["project"],
+        advanced: &["project", "session_id"],
         cli: CliShape {
             path: &["mark"],
             positional: &["text"],
+            flag_aliases: &[("session_id", "session")],
             rest: true,
             pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
@@ -64,6 +71,10 @@ impl Op for Mark {
 
     fn run(&self, cx: &Cx<'_>, params: MarkParams) -> Result<MarkOutput, OpError> {
         let content = checked(&params.text)?;
+        if params.session_id.is_some() && params.project != Wanted::Here {
+            return Err(OpError::invalid("project", "a session has its own project")
+                .hint("Leave out the project or the session."));
+        }
         let target = match params.project {
             Wanted::Here => Target::Place(cx.caller.place().facts.clone()),
             Wanted::Named(name) => Target::Named(name),
@@ -72,9 +83,26 @@ impl Op for Mark {
                     .hint("Name the project, or leave it out for that of the current directory."));
             }
         };
-        let (session, now) = (cx.caller.session_to_write(cx.config, cx.now), cx.now);
-        cx.store.write(move |tx| keep(tx, session.as_ref(), &target, &content, now))
+        let (session, now) = (session(cx, params.session_id.as_deref())?, cx.now);
+        let excluded = cx.config.text(EXCLUDED_PROJECTS.key).to_owned();
+        cx.store.write(move |tx| {
+            let mark = keep(tx, session.as_ref(), &target, &content, now)?;
+            refuse_excluded(tx, mark.session, &excluded)?;
+            Ok(mark.output)
+        })
     }
+}
+
+/// The session of the mark: the one that the call names, else the caller's. A user may give the first characters of a
+/// known one; another is a typing error.
+fn session(cx: &Cx<'_>, given: Option<&str>) -> Result<Option<CallerSession>, OpError> {
+    let Some(given) = given else { return Ok(cx.caller.session_to_write(cx.config, cx.now)) };
+    let mut name = given.strip_prefix("session://").unwrap_or(given).to_owned();
+    session::check_id("session_id", &name)?;
+    if cx.caller.tier == Tier::Person {
+        name = cx.store.read(|rx| sessions::find(rx, &name, SessionIdForm::Prefix))?.session_id;
+    }
+    Ok(Some(cx.caller.session_named(name, cx.config, cx.now)))
 }
 
 /// The project of the mark: that of the caller's directory, or a named one.
@@ -105,13 +133,31 @@ fn checked(text: &str) -> Result<Redacted<String>, OpError> {
     Ok(secrets::redact(text, Profile::Declared))
 }
 
+/// A mark that was stored in a session.
+struct KeptMark {
+    session: i64,
+    output: MarkOutput,
+}
+
+/// Refuses a mark in an excluded project. The error rolls back what the mark created.
+fn refuse_excluded(tx: &Tx<'_>, session: i64, excluded: &str) -> Result<(), OpError> {
+    let project = match sessions::by_id(tx, session)? {
+        Some(session) => projects::by_id(tx, session.project_id)?,
+        None => None,
+    };
+    match project.is_some_and(|project| place::is_stored_excluded(excluded, &project)) {
+        true => Err(not_recorded(NotCaptured::Excluded)),
+        false => Ok(()),
+    }
+}
+
 fn keep(
     tx: &Tx<'_>,
     session: Option<&CallerSession>,
     target: &Target,
     content: &Redacted<String>,
     now: i64,
-) -> Result<MarkOutput, OpError> {
+) -> Result<KeptMark, OpError> {
     let named = match target {
         Target::Named(name) => Some(project::one(tx, "project", name)?),
         Target::Place(_) => None,
@@ -127,7 +173,8 @@ fn keep(
         let of = (session.id, session.project_id);
         let id = observations::mark(tx, of, cause, content, now)?;
         sessions::summarise(tx, session.id)?;
-        return Ok(MarkOutput { id, session_id: session.session_id, project: session.project });
+        let output = MarkOutput { id, session_id: session.session_id, project: session.project };
+        return Ok(KeptMark { session: session.id, output });
     }
     let project = match (named, target) {
         (Some(project), _) => project,
@@ -152,7 +199,7 @@ fn in_session_of_marks(
     project: Project,
     content: &Redacted<String>,
     now: i64,
-) -> Result<MarkOutput, OpError> {
+) -> Result<KeptMark, OpError> {
     let name = format!("marks:{}", project.key);
     let seen = sessions::touch(
         tx,
@@ -168,7 +215,8 @@ fn in_session_of_marks(
     let id = observations::mark(tx, (seen.id, seen.project), None, content, now)?;
     sessions::end(tx, seen.id, now)?;
     sessions::summarise(tx, seen.id)?;
-    Ok(MarkOutput { id, session_id: name, project: project.name })
+    let output = MarkOutput { id, session_id: name, project: project.name };
+    Ok(KeptMark { session: seen.id, output })
 }
 
 impl Pretty for Mark {

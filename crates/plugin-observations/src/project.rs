@@ -1,4 +1,6 @@
-//! `list_projects`, `alias_project`, `merge_projects`, `split_project`: which places are one project.
+//! `list_projects`, `alias_project`, `unalias_project`, `merge_projects`, `split_project`: which places are one project.
+
+mod unalias;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -19,6 +21,8 @@ use crate::show;
 
 /// Callers that may change projects. Agents may not: moving memory between projects is the user's decision.
 const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
+
+pub(crate) use unalias::UnaliasProject;
 
 pub(crate) struct ListProjects;
 pub(crate) struct AliasProject;
@@ -102,14 +106,16 @@ pub(crate) struct ListProjectsOutput {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     here: Option<String>,
-    /// Seconds since 1970, UTC: ages count from here.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 
 impl Op for ListProjects {
     const INFO: OpInfo = OpInfo {
         name: "list_projects",
-        summary: "List the projects, what leads to them and how much is kept",
+        summary: "List the projects with their aliases and record counts",
         doc: "A project is known by its remote or its root directory. Work trees and links share it, and a \
               renamed directory or a new remote keeps it.",
         toolset: "memory",

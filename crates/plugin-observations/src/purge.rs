@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use store::literal::{self, LiteralElsewhere, LiteralMatches, SpoolText};
 use store::purge::{self, PurgeFilter, Purged};
 use store::search::{self, Filter};
+use store::sessions::{self, SessionIdForm};
 use store::spool_files::SpoolFiles;
-use store::{Rx, check_type, damaged, projects, sessions};
+use store::{Rx, check_type, damaged, projects};
 use text::counted;
 use text::query::{self, Form, Query};
 
@@ -168,6 +169,7 @@ impl Op for Purge {
     fn run(&self, cx: &Cx<'_>, params: PurgeParams) -> Result<PurgeOutput, OpError> {
         let query = params.check()?;
         let (now, literal) = (cx.now, params.literal.clone());
+        let form = cx.caller.session_id_form();
         let spool = params.spool_files(cx, query.as_ref());
         if !params.confirm {
             // Two records with one id would both be counted. If they cannot be separated, the store is read-only.
@@ -175,7 +177,7 @@ impl Op for Purge {
                 drop(cx.store.write_unanswered(damaged::separate_ids));
             }
             let counted = cx.store.read(|rx| {
-                let filter = params.filter(rx, query.as_ref(), now)?;
+                let filter = params.filter(rx, query.as_ref(), form, now)?;
                 let mut output = PurgeOutput::new(purge::plan(rx, &filter)?, false, now);
                 params.count_left(rx, &filter, &mut output)?;
                 Ok(output)
@@ -185,7 +187,7 @@ impl Op for Purge {
         let done = cx.store.write(move |tx| {
             // A filter finds records by id: one with the id of another would be deleted with it.
             damaged::separate_ids(tx)?;
-            let filter = params.filter(tx, query.as_ref(), now)?;
+            let filter = params.filter(tx, query.as_ref(), form, now)?;
             let done = purge::run(tx, &filter)?;
             // The answer is stored for a repeat of the call, so it must not contain deleted text.
             let mut output = PurgeOutput::new(Purged { samples: Vec::new(), ..done }, true, now);
@@ -195,7 +197,7 @@ impl Op for Purge {
         match &done {
             Ok(output) if output.is_nothing() => {}
             Ok(_) => cx.store.leave_no_trace()?,
-            // A repeat of a call whose first run may not have come this far.
+            // A repeat of a call is an error here, too; its first run may have ended before the file was rewritten.
             Err(_) => drop(cx.store.leave_no_trace()),
         }
         done.map(|output| output.with_files(cx, literal.as_deref(), spool))
@@ -264,7 +266,13 @@ impl PurgeParams {
         Ok(query)
     }
 
-    fn filter(&self, rx: &Rx<'_>, query: Option<&Query>, now: i64) -> Result<PurgeFilter, OpError> {
+    fn filter(
+        &self,
+        rx: &Rx<'_>,
+        query: Option<&Query>,
+        form: SessionIdForm,
+        now: i64,
+    ) -> Result<PurgeFilter, OpError> {
         let projects = match &self.project {
             Wanted::Named(name) => {
                 let found = projects::find(rx, name)?;
@@ -275,10 +283,14 @@ impl PurgeParams {
             }
             Wanted::Here | Wanted::All => None,
         };
-        let session = match &self.session_id {
-            Some(given) => Some(sessions::find_with_records(rx, given)?.id),
-            None => None,
+        let find = |given: &String| {
+            let found = sessions::find_with_records(rx, given, form)?;
+            if self.confirm {
+                sessions::check_whole_id(given, &found)?;
+            }
+            Ok::<i64, OpError>(found.id)
         };
+        let session = self.session_id.as_ref().map(find).transpose()?;
         if let Some(kind) = self.obs_type {
             check_type(rx, "obs_type", kind)?;
         }

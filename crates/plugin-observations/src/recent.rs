@@ -26,7 +26,8 @@ pub(crate) struct RecentRecordsParams {
     /// Project to look in; yours if left out, `*` for all.
     #[serde(default)]
     project: Wanted,
-    /// Only records of this session, of whatever project: its id, or its first characters.
+    /// Only records of this session, of whatever project: its id; on the command line its first characters will
+    /// do.
     #[serde(default)]
     session_id: Option<String>,
     /// How many records, from 1 to 100.
@@ -96,7 +97,7 @@ impl Op for RecentRecords {
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
             let results = match &params.session_id {
-                Some(given) => of_session(rx, given, (before, after), limit)?,
+                Some(given) => of_session(cx, rx, given, (before, after), limit)?,
                 None => observations::newest(rx, scope.ids().as_deref(), (before, after), limit)?,
             };
             let results = replaced::marked(rx, results)?;
@@ -109,13 +110,15 @@ impl Op for RecentRecords {
 
 /// The newest records of one session, within these times.
 fn of_session(
+    cx: &Cx<'_>,
     rx: &Rx<'_>,
     given: &str,
     (before, after): (Option<i64>, Option<i64>),
     limit: usize,
 ) -> Result<Vec<Observation>, OpError> {
+    let session = sessions::find(rx, given, cx.caller.session_id_form())?;
     let query = ActivityQuery {
-        session: Some(sessions::find(rx, given)?.id),
+        session: Some(session.id),
         before: before.map(ActivityBefore::Time),
         limit,
         ..ActivityQuery::default()

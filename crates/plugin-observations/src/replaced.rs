@@ -1,5 +1,5 @@
-//! Records of talk that a newer record replaced. That is a property of the record: search, lists and the briefing
-//! use this one rule, whichever other records they show.
+//! Records of talk that a newer record replaced. Search, lists and the briefing use this one rule, whichever other
+//! records they show. In a search, a record keeps its place if the question is about a part of it that still holds.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -27,6 +27,26 @@ const STATES_NOW_FROM: f64 = 0.7;
 const AMENDS_FROM: f64 = 0.5;
 const AMENDS_TOPIC_FROM: f64 = 0.6;
 const AMENDS_NEAR_FROM: f64 = 0.8;
+/// The least cosine between a decision and a record that changes it by its number: another list may have that number too.
+const CHANGES_BY_NUMBER_FROM: f64 = 0.2;
+
+/// The cosines from which on two records of talk are about the same subject, each with the least share of the older one's
+/// score that the newer one must have to be put first. Among hits that hardly match, many are about one subject, and none
+/// of them is an answer; two that say nearly the same both match.
+const SAME_SUBJECT: [(f64, f64); 2] = [(0.8, 0.9), (0.9, 0.3)];
+
+/// Whether the newer of two records of talk comes before the older one, given their scores.
+pub(crate) fn is_newer_first(
+    (older, newer): (f64, f64),
+    cosine: impl FnOnce() -> Result<f64, OpError>,
+) -> Result<bool, OpError> {
+    let counts = |(_, share): &&(f64, f64)| newer >= share * older;
+    let Some(least) = SAME_SUBJECT.iter().filter(counts).map(|(least, _)| *least).reduce(f64::min)
+    else {
+        return Ok(false);
+    };
+    Ok(cosine()? >= least)
+}
 
 /// Summaries among the first hits whose statements are looked up.
 const SUMMARIES_LOOKED_UP: usize = 5;
@@ -64,10 +84,12 @@ impl TalkStatement {
     }
 
     /// Whether it may replace another statement. True if [`TalkStatement::replaces_from`] finds something.
-    fn may_replace(&self) -> bool {
+    pub(crate) fn may_replace(&self) -> bool {
         match self.kind {
             ObsType::UserPrompt => self.statement.may_replace_near(),
-            ObsType::Answer => self.statement.may_replace_as_decision(),
+            ObsType::Answer => {
+                self.statement.may_replace_as_decision() || self.statement.changes_by_number()
+            }
             _ => self.statement.may_replace(),
         }
     }
@@ -75,39 +97,68 @@ impl TalkStatement {
     /// The statement of a record if it may replace another one.
     fn replacing(rx: &Rx<'_>, record: &Observation) -> Option<TalkStatement> {
         // Few answers state a decision, and all are long.
-        let is_open =
-            record.obs_type != ObsType::Answer || text::decision(&record.content).is_some();
+        let said = record.content.as_str();
+        let is_open = record.obs_type != ObsType::Answer
+            || text::decision(said).is_some()
+            || text::changes_decision_by_number(said);
         is_open.then(|| TalkStatement::of(rx, record)).filter(TalkStatement::may_replace)
     }
 
     /// The cosine of the two records from which on this one replaces the other; none if it does not. An answer
-    /// has to state a decision: agents report changes all the time.
-    fn replaces_from(&self, older: &TalkStatement) -> Option<f64> {
+    /// has to state a decision, or to name the one that it changes: agents report changes all the time.
+    fn replaces_from(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<Option<f64>, OpError> {
         let is_newer = (self.at, self.id) > (older.at, older.id);
         let is_same_turn = self.turn.is_some() && self.turn == older.turn;
         // "ok, do that: watch the directory instead of the file" repeats what it agrees to.
         let agrees = self.accepts && older.kind == ObsType::Answer;
         if !is_newer || is_same_turn || agrees {
-            return None;
+            return Ok(None);
         }
+        let mut least = self.statement.replaces(&older.statement).and_then(|how| self.from(how));
+        if least.is_none() && self.changes_by_number(rx, older)? {
+            least = Some(CHANGES_BY_NUMBER_FROM);
+        }
+        debug_assert!(least.is_none() || self.may_replace(), "it would not be compared");
+        Ok(least)
+    }
+
+    /// The cosine from which on this record replaces another one in this way; none if its kind does not.
+    fn from(&self, how: Replacement) -> Option<f64> {
         let is_prompt = self.kind == ObsType::UserPrompt;
-        let least = match self.statement.replaces(&older.statement)? {
+        match how {
             Replacement::Changes if self.kind != ObsType::Answer => Some(CHANGES_FROM),
             Replacement::Changes => self.statement.states_decision().then_some(CHANGES_FROM),
             Replacement::StatesNow => is_prompt.then_some(STATES_NOW_FROM),
             Replacement::Amends => (self.kind != ObsType::Answer).then_some(AMENDS_FROM),
             Replacement::AmendsTopic => is_prompt.then_some(AMENDS_TOPIC_FROM),
             Replacement::AmendsNear => is_prompt.then_some(AMENDS_NEAR_FROM),
-        };
-        debug_assert!(least.is_none() || self.may_replace(), "it would not be compared");
-        least
+        }
+    }
+
+    /// Whether it changes a decision, by its number, that the other record states. The number of a prompt's decision is
+    /// in the answer: "written down as decision 7".
+    fn changes_by_number(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
+        if !self.statement.changes_by_number() {
+            return Ok(false);
+        }
+        if self.statement.changes_recorded(&older.statement) {
+            return Ok(true);
+        }
+        if older.kind != ObsType::UserPrompt || !older.statement.states_decision() {
+            return Ok(false);
+        }
+        let answer = prompts::answer_to(rx, older.id)?;
+        let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
+        Ok(answer.is_some_and(|answer| {
+            self.statement.changes_recorded(&rx.statement(answer.id, &answer.content))
+        }))
     }
 
     /// Whether this record replaces another one of its project. If the cosine is unknown, because embeddings are
     /// missing, the words decide alone; a replacement that only has words in common with the other one then does
     /// not count.
     pub(crate) fn replaces(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
-        let Some(least) = self.replaces_from(older) else { return Ok(false) };
+        let Some(least) = self.replaces_from(rx, older)? else { return Ok(false) };
         let cosine = passages::cosine(rx, self.id, older.id)?;
         Ok(cosine >= least || (cosine == 0.0 && least < AMENDS_NEAR_FROM))
     }
@@ -143,9 +194,9 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 /// The records that replace hits of a search.
 #[derive(Default)]
 pub(crate) struct Replacements {
-    /// The question of the search. A hit of which it wants a part that still holds keeps its place.
+    /// The question of the search. A hit keeps its place if the part that the question is about still holds.
     question: String,
-    /// The hits of which a newer record changed another part than that.
+    /// Such hits, each with the newer record that changed another part of it.
     partly: HashMap<i64, i64>,
     /// For each hit that was looked up, the record that replaces it.
     by: HashMap<i64, Option<i64>>,
@@ -191,6 +242,7 @@ impl Replacements {
     ) -> Result<(), OpError> {
         let hits: Vec<Hit> = hits.into_iter().collect();
         self.look_up_statements(rx, &hits, records)?;
+        self.look_up_numbered(rx, &hits, records)?;
         self.look_up_repeating(rx, &hits, records)?;
         self.look_up_summaries(rx, &hits, records)
     }
@@ -218,6 +270,7 @@ impl Replacements {
         let said: Vec<Hit> =
             search::admitted(rx, &Filter::default(), &ids)?.into_values().collect();
         self.look_up_statements(rx, &said, records)?;
+        self.look_up_numbered(rx, &said, records)?;
         for (old, summary) in quoted {
             let Some(new) = self.of(old) else { continue };
             for id in [summary, old, new] {
@@ -229,6 +282,39 @@ impl Replacements {
                 && repeats(rx, said, (was, by))
             {
                 self.repeating.insert(summary, (old, new));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the decisions among the hits that were changed by the number under which their answer records them: "written
+    /// down as decision 7". Such an answer is near to the text that changes it; the decision itself need not be.
+    fn look_up_numbered(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: &[Hit],
+        records: &mut RecordsRead,
+    ) -> Result<(), OpError> {
+        let mut recording: Vec<(i64, i64)> = Vec::new();
+        let is_open = |hit: &&Hit| hit.kind == ObsType::UserPrompt && self.of(hit.id).is_none();
+        for hit in hits.iter().filter(is_open) {
+            let Some(prompt) = records.read_hit(rx, *hit)? else { continue };
+            if !rx.statement(prompt.id, &prompt.content).states_decision() {
+                continue;
+            }
+            let Some(answer) = prompts::answer_to(rx, hit.id)? else { continue };
+            let Some(said) = records.read(rx, answer)? else { continue };
+            if rx.statement(answer, &said.content).records_number() {
+                recording.push((hit.id, answer));
+            }
+        }
+        let answers: Vec<i64> = recording.iter().map(|(_, answer)| *answer).collect();
+        let said: Vec<Hit> =
+            search::admitted(rx, &Filter::default(), &answers)?.into_values().collect();
+        self.look_up_statements(rx, &said, records)?;
+        for (prompt, answer) in recording {
+            if let Some(new) = self.of(answer) {
+                self.by.insert(prompt, Some(new));
             }
         }
         Ok(())
@@ -306,12 +392,12 @@ impl Replacements {
             }
             let Some(older) = records.read_hit(rx, *hit)? else { continue };
             let older = TalkStatement::of(rx, older);
-            let replacing: Vec<&TalkStatement> = (newer.into_iter())
-                .filter(|(one, cosine)| {
-                    one.replaces_from(&older).is_some_and(|least| *cosine >= least)
-                })
-                .map(|(one, _)| one)
-                .collect();
+            let mut replacing: Vec<&TalkStatement> = Vec::new();
+            for (one, cosine) in newer {
+                if one.replaces_from(rx, &older)?.is_some_and(|least| cosine >= least) {
+                    replacing.push(one);
+                }
+            }
             let Some(by) = newest(&replacing).map(|one| one.id) else { continue };
             match self.holds_as_asked(rx, (hit.id, by), records)? {
                 true => self.partly.insert(hit.id, by).map(drop),

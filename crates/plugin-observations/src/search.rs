@@ -62,7 +62,7 @@ pub(crate) struct SearchParams {
     /// Only failures, or none.
     #[serde(default)]
     failed: Option<bool>,
-    /// A date, `yesterday`, `3d`, `last week` or an RFC 3339 time.
+    /// A date, `yesterday`, `3d` or an RFC 3339 time.
     #[serde(default)]
     before: Option<TimeBound>,
     /// As `before`.
@@ -268,7 +268,7 @@ impl Op for Search {
             let projects = scope.ids();
             let filter = Filter {
                 root: scope.root(),
-                ..params.filter(rx, file.as_ref(), projects.as_deref(), cx.now)?
+                ..params.filter(cx, rx, file.as_ref(), projects.as_deref())?
             };
             let own = own_session::of(rx, cx)?;
             let mut found = params.find(rx, &filter, &query, recipe, (cx.now, own))?;
@@ -400,13 +400,14 @@ impl SearchParams {
     /// The filter that the parameters describe, within these projects.
     fn filter<'f>(
         &'f self,
+        cx: &Cx<'_>,
         rx: &Rx<'_>,
         file: Option<&'f FileQuestion<'f>>,
         projects: Option<&'f [i64]>,
-        now: i64,
     ) -> Result<Filter<'f>, OpError> {
+        let (form, now) = (cx.caller.session_id_form(), cx.now);
         let session = match &self.session_id {
-            Some(given) => Some(sessions::find_with_records(rx, given)?.id),
+            Some(given) => Some(sessions::find_with_records(rx, given, form)?.id),
             None => None,
         };
         if let Some(kind) = self.obs_type {
@@ -690,20 +691,27 @@ fn records(
 }
 
 /// The passage of a record that matched. If only the outcome of an action contains a word of the query, it
-/// follows the action: `make deploy: connection refused`.
+/// follows the action: `make deploy: connection refused`. A failed command is followed by the line that names the failure.
 fn passage(query: &Finder<'_>, content: &str, metadata: &Value) -> String {
     let contains = |text: &&str| query.is_in(text);
-    let outcome = ["commit_message", "error"].map(|name| metadata.get(name)?.as_str());
-    let outcome = outcome.into_iter().flatten().find(contains);
-    let done = || text::one_line(content, limits::PREVIEW_ACTION_CHARS);
-    match outcome.filter(|_| !contains(&content)) {
-        Some(outcome) => {
-            let done = format!("{}: ", done());
+    let member = |name: &str| metadata.get(name)?.as_str();
+    let outcome = ["commit_message", "error"].into_iter().filter_map(member).find(contains);
+    let finding = member("error").map(text::telling::finding).filter(|line| !line.is_empty());
+    match (outcome.filter(|_| !contains(&content)), finding) {
+        (Some(outcome), finding) => {
+            let done = format!("{}: ", text::one_line(content, limits::PREVIEW_ACTION_CHARS));
             let room = limits::PREVIEW_CHARS.saturating_sub(done.chars().count());
+            // Of an error the line that says most, if it is about the query.
+            let outcome = finding.filter(|line| contains(line)).unwrap_or(outcome);
             done + &query.excerpt(outcome, room)
         }
-        None if content.len() <= limits::PREVIEW_WHOLE_CHARS => content.to_owned(),
-        None => query.excerpt(content, limits::PREVIEW_CHARS),
+        (None, Some(finding)) if metadata["failed"] == true => {
+            let done = format!("{}: ", query.excerpt(content, limits::PREVIEW_COMMAND_CHARS));
+            let room = limits::PREVIEW_WHOLE_CHARS.saturating_sub(done.chars().count());
+            done + &text::one_line(finding, room)
+        }
+        _ if content.len() <= limits::PREVIEW_WHOLE_CHARS => content.to_owned(),
+        _ => query.excerpt(content, limits::PREVIEW_CHARS),
     }
 }
 

@@ -10,6 +10,7 @@ use store::sessions::{self, SessionFilter};
 
 use crate::answered::AnsweredPrompts;
 use crate::examples;
+use crate::next_steps;
 use crate::show;
 use contract::Count;
 use contract::TimeBound;
@@ -104,7 +105,7 @@ impl Op for SessionSummaries {
             let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
             let mut results = Vec::new();
             for session in sessions::list(rx, &filter, limit)? {
-                let Some(summary) = session.summary else { continue };
+                let Some(summary) = next_steps::summary_now(rx, &session)? else { continue };
                 let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
                 let intent_id = intent.as_ref().map(|intent| intent.id);
                 let last = last.filter(|last| Some(last.id) != intent_id);

@@ -14,6 +14,7 @@ use store::history::{self, Step, Turn};
 use store::{Rx, sessions};
 
 use crate::examples;
+use crate::next_steps;
 use crate::note::Note;
 use crate::replaced::{self, TalkStatement};
 use crate::show::{self, RecordRow};
@@ -48,7 +49,9 @@ pub(crate) struct SessionTraceOutput {
     /// Whether there is more after the last observation shown; go on with `after`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
-    /// Seconds since 1970, UTC: ages count from here.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 
@@ -114,7 +117,8 @@ impl Op for SessionTrace {
         let before = params.before.as_ref().map(|when| when.before(cx.now));
         let after = params.after.as_ref().map(|when| when.after(cx.now));
         cx.store.read(|rx| {
-            let session = sessions::find(rx, &params.session_id)?;
+            let session = sessions::find(rx, &params.session_id, cx.caller.session_id_form())?;
+            let summary = next_steps::summary_now(rx, &session)?;
             let turns = history::trace(rx, session.id, before, after)?;
             let replaced = replaced::replacing(rx, statements(rx, session.project_id, &turns))?;
             let shown: usize = turns.iter().map(|turn| turn.observations.len()).sum();
@@ -124,7 +128,7 @@ impl Op for SessionTrace {
                 agent: session.agent,
                 started_at: session.started_at.div_euclid(1000),
                 ended_at: session.ended_at.map(|at| at.div_euclid(1000)),
-                summary: session.summary,
+                summary,
                 prompts: turns.into_iter().map(|turn| TracedPrompt::new(turn, &replaced)).collect(),
                 partial: shown >= limits::TRACE_ROWS_MAX,
                 answered_at: cx.now.div_euclid(1000),

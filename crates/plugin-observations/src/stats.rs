@@ -42,7 +42,9 @@ pub(crate) struct MemoryStatsOutput {
     bytes_per_observation: Option<u64>,
     /// The last times that old records were removed, the last first.
     sweeps: Vec<PastSweep>,
-    /// Seconds since 1970, UTC: ages count from here.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 

@@ -13,7 +13,7 @@ use crate::paths;
 const SLIPS_MAX: usize = 2;
 
 /// The items of a set, and how they are added.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetChange {
     #[serde(rename = "setName")]
@@ -52,16 +52,22 @@ impl SetChange {
         directories: &Directories,
         root: Option<&str>,
     ) -> Result<Vec<String>, OpError> {
+        sets.change(&self.set_name, self.stored_items(directories, root)?, self.mode)
+    }
+
+    /// The items as they are stored: paths are resolved.
+    pub(crate) fn stored_items(
+        &self,
+        directories: &Directories,
+        root: Option<&str>,
+    ) -> Result<Vec<String>, OpError> {
         let Directories { home, cwd } = directories;
         let cwd = cwd.as_deref().or(root);
-        let items = match self.set_name == context::FILES {
-            true => {
-                let path = |item: &String| paths::resolved(item, home.as_deref(), cwd);
-                self.items.iter().map(path).collect::<Result<_, _>>()?
-            }
-            false => self.items.clone(),
-        };
-        sets.change(&self.set_name, items, self.mode)
+        let path = |item: &String| paths::resolved(item, home.as_deref(), cwd);
+        match self.set_name == context::FILES {
+            true => self.items.iter().map(path).collect(),
+            false => Ok(self.items.clone()),
+        }
     }
 }
 

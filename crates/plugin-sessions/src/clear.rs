@@ -1,4 +1,4 @@
-//! `clear_context`: removes one set of a session, or all of them.
+//! `clear_context`: removes one set of a session, some of its items, or all sets.
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
@@ -20,6 +20,9 @@ pub(crate) struct ClearContextParams {
     /// The set to remove.
     #[serde(default, rename = "setName")]
     set_name: Option<String>,
+    /// Remove only these items of the set. Others stay, also those that were added meanwhile.
+    #[serde(default)]
+    items: Option<Vec<String>>,
     /// Remove all sets.
     #[serde(default)]
     all: bool,
@@ -40,7 +43,7 @@ pub(crate) struct ClearContextOutput {
 impl Op for ClearContext {
     const INFO: OpInfo = OpInfo {
         name: "clear_context",
-        summary: "Remove a set of a session's context, or all",
+        summary: "Remove a set of a session's context, items of it, or all sets",
         doc: "Either `setName`, of a set that exists, or `all`.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: BY_PEOPLE,
@@ -66,12 +69,16 @@ impl Op for ClearContext {
     type Output = ClearContextOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ClearContextParams) -> Result<ClearContextOutput, OpError> {
-        let ClearContextParams { set_name, all, session_id } = params;
+        let ClearContextParams { set_name, items, all, session_id } = params;
         set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
         if all == set_name.is_some() {
             return Err(OpError::invalid("setName", "one set or all of them: which?").hint(
                 "Give the name of a set, or `--all`; `rekindle context get` lists the sets.",
             ));
+        }
+        if items.is_some() && all {
+            return Err(OpError::invalid("items", "items belong to one set")
+                .hint("Give the name of their set."));
         }
         let write = ContextWrite::new(cx, target::known(cx, session_id)?.session_id);
         cx.store.write(move |tx| {
@@ -88,14 +95,24 @@ impl Op for ClearContext {
                 None => before.iter().map(|(name, _)| name.to_owned()).collect(),
             };
             let mut sets = before.clone();
-            for set_name in names.iter().cloned() {
-                let change = SetChange { set_name, items: Vec::new(), mode: ContextMode::Replace };
-                change.apply(&mut sets, &write.directories, None)?;
+            for set_name in &names {
+                let mut left = Vec::new();
+                if let Some(items) = items.clone() {
+                    let named =
+                        SetChange { set_name: set_name.clone(), items, ..SetChange::default() };
+                    let named = named.stored_items(&write.directories, session.root.as_deref())?;
+                    left.extend(before.of(set_name).iter().filter(|item| !named.contains(item)));
+                }
+                sets.change(set_name, left.into_iter().cloned().collect(), ContextMode::Replace)?;
             }
             write.store(tx, &session, (&before, &sets), set_name.as_deref())?;
-            let message = match names.is_empty() {
-                true => get::EMPTY.to_owned(),
-                false => format!("Cleared {}", names.join(", ")),
+            let removed = before.count() - sets.count();
+            let message = match (names.is_empty(), &items) {
+                (true, _) => get::EMPTY.to_owned(),
+                (false, None) => format!("Cleared {}", names.join(", ")),
+                (false, Some(_)) => {
+                    format!("Removed {} from {}", text::counted(removed, "item"), names.join(", "))
+                }
             };
             Ok(ClearContextOutput { message, session_id: session.session_id, context: sets })
         })

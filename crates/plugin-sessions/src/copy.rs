@@ -16,7 +16,7 @@ pub(crate) struct CopyContext;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CopyContextParams {
-    /// The session whose sets are copied: its id, or the first characters.
+    /// The session whose sets are copied: its id; on the command line its first characters will do.
     from: String,
     /// The session that gets them; yours if left out.
     #[serde(default)]
@@ -70,7 +70,8 @@ impl Op for CopyContext {
     fn run(&self, cx: &Cx<'_>, params: CopyContextParams) -> Result<CopyContextOutput, OpError> {
         let CopyContextParams { from, session_id } = params;
         session::check_id("from", from.strip_prefix("session://").unwrap_or(&from))?;
-        let from = cx.store.read(|rx| sessions::find(rx, &from))?;
+        let form = cx.caller.session_id_form();
+        let from = cx.store.read(|rx| sessions::find(rx, &from, form))?;
         let name = target::known(cx, session_id)?.session_id;
         if name == from.session_id {
             return Err(OpError::invalid("from", "the context of a session is already its own")

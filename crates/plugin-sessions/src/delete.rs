@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::purge::{self, PurgeFilter};
-use store::{Rx, context, receipts};
+use store::{Rx, context, receipts, sessions};
 use text::counted;
 
 use crate::session::REST_PATH;
@@ -20,7 +20,7 @@ pub(crate) struct DeleteSession;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeleteSessionParams {
-    /// The agent's own id, or its first characters.
+    /// The agent's own id; on the command line its first characters will do.
     session_id: String,
     /// Whether to delete it; otherwise its records are only counted.
     #[serde(default)]
@@ -35,6 +35,9 @@ pub(crate) struct DeleteSessionParams {
 pub(crate) struct DeleteSessionOutput {
     /// Whether it was deleted; otherwise the numbers say what would be.
     success: bool,
+    /// The whole id of the session, unless it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
     /// Whether its agent was at work.
     was_active: bool,
     prompts: usize,
@@ -90,14 +93,17 @@ impl Op for DeleteSession {
         params: DeleteSessionParams,
     ) -> Result<DeleteSessionOutput, OpError> {
         let DeleteSessionParams { session_id, confirm, keep_observations } = params;
+        let form = cx.caller.session_id_form();
         if !confirm {
             return cx.store.read(|rx| {
-                let session = target::find(rx, &session_id)?;
-                counts(rx, &session, keep_observations)
+                let session = target::find(rx, &session_id, form)?;
+                let counted = counts(rx, &session, keep_observations)?;
+                Ok(DeleteSessionOutput { session_id: Some(session.session_id), ..counted })
             });
         }
         let done = cx.store.write(move |tx| {
-            let session = target::find(tx, &session_id)?;
+            let session = target::find(tx, &session_id, form)?;
+            sessions::check_whole_id(&session_id, &session)?;
             let counted = counts(tx, &session, keep_observations)?;
             purge::session(tx, session.id, keep_observations)?;
             if !keep_observations {
@@ -130,6 +136,7 @@ fn counts(
     }
     Ok(DeleteSessionOutput {
         success: false,
+        session_id: None,
         was_active: session.state == SessionState::Active,
         prompts: records.count("prompts"),
         answers,
@@ -140,26 +147,31 @@ fn counts(
 }
 
 /// Makes the command fail if it only counted.
-fn not_confirmed(_: &Value, output: &Value) -> Option<OpError> {
+fn not_confirmed(params: &Value, output: &Value) -> Option<OpError> {
+    let params: DeleteSessionParams = serde_json::from_value(params.clone()).ok()?;
     let output: DeleteSessionOutput = serde_json::from_value(output.clone()).ok()?;
-    let counts = output.counts();
-    (!output.success).then(|| {
-        OpError::invalid("confirm", format!("nothing was deleted; the session has {counts}"))
-            .hint("Add --yes to delete it.")
-    })
+    let id = listing::line(output.session_id.as_ref().unwrap_or(&params.session_id));
+    let counts = output.counts(params.keep_observations);
+    let message = match params.keep_observations {
+        true => format!("nothing was deleted; session {id} would lose {counts}; its records stay"),
+        false => format!("nothing was deleted; session {id} has {counts}"),
+    };
+    let hint = format!("Add --yes to delete it, with its whole id: {id}.");
+    (!output.success).then(|| OpError::invalid("confirm", message).hint(hint))
 }
 
 impl DeleteSessionOutput {
-    fn counts(&self) -> String {
+    /// The counts of a deletion, without the records if they stay.
+    fn counts(&self, keeps_records: bool) -> String {
         let DeleteSessionOutput { prompts, answers, observations, items, receipts, .. } = self;
-        [
+        let records = [
             counted(prompts, "prompt"),
             counted(answers, "answer"),
             counted(observations, "observation"),
-            counted(items, "item"),
-            counted(receipts, "receipt"),
-        ]
-        .join(", ")
+        ];
+        let own = [counted(items, "item"), counted(receipts, "receipt")];
+        let counts = records.into_iter().filter(|_| !keeps_records).chain(own);
+        counts.collect::<Vec<String>>().join(", ")
     }
 }
 
@@ -167,6 +179,6 @@ impl Pretty for DeleteSession {
     fn pretty(params: &DeleteSessionParams, output: &DeleteSessionOutput, _: usize) -> String {
         let kept = if params.keep_observations { "; its records stay" } else { "" };
         let id = listing::line(&params.session_id);
-        format!("✔ deleted session {id} with {}{kept}", output.counts())
+        format!("✔ deleted session {id} with {}{kept}", output.counts(params.keep_observations))
     }
 }

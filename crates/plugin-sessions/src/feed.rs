@@ -58,7 +58,7 @@ pub(crate) struct SessionListFeed;
 /// The kind of the event about another environment hint of a session, which is its subject. Clients read the hint.
 const HINT_CHANGED: &str = "session/env_hint";
 
-/// Notes that the environment hint of a session changed: its entry shows it.
+/// Publishes that the environment hint of a session changed: subscribers of its entry `session://ID` read it again.
 pub(crate) fn note_env_hint(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
     tx.note(Event::new(HINT_CHANGED, format!("session://{session}"))).map(drop)
 }

@@ -32,7 +32,7 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Resu
         return Ok(());
     }
     let (id, project) = (seen.session.id, seen.session.project);
-    let parent = match source {
+    let earlier = match source {
         Source::Fork => sessions::latest_before(tx, project, id)?,
         _ if config.boolean(CARRY_OVER) => sessions::latest_before(tx, project, id)?,
         // Claude Code and Codex end the session at `/clear` and go on under a new id.
@@ -42,10 +42,10 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Resu
         }
         _ => None,
     };
-    let Some(parent) = parent else { return Ok(()) };
-    let sets = context::of_session(tx, parent)?;
+    let Some(earlier) = earlier else { return Ok(()) };
+    let sets = context::of_session(tx, earlier)?;
     if *source == Source::Clear {
-        let hint = session_details::of_session(tx, parent)?.env_hint;
+        let hint = session_details::of_session(tx, earlier)?.env_hint;
         let details = session_details::of_session(tx, id)?;
         session_details::put(tx, id, &SessionDetails { env_hint: hint, ..details })?;
     }

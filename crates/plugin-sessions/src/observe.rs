@@ -17,7 +17,7 @@ pub(crate) struct ObserveSession;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ObserveSessionParams {
-    /// The agent's own id, or its first characters; `*` for all.
+    /// The agent's own id, or `*` for all; on the command line its first characters will do.
     session_id: String,
 }
 
@@ -61,7 +61,7 @@ impl Op for ObserveSession {
     ) -> Result<ObserveSessionOutput, OpError> {
         let one = match params.session_id.as_str() {
             ALL => None,
-            id => Some(cx.store.read(|rx| target::find(rx, id))?),
+            id => Some(cx.store.read(|rx| target::find(rx, id, cx.caller.session_id_form()))?),
         };
         let now = cx.now;
         cx.store.write(move |tx| {
@@ -111,7 +111,7 @@ fn observed(tx: &Tx<'_>, session: i64, now: i64) -> Result<bool, OpError> {
     Ok(was_unobserved)
 }
 
-/// Notes from an event that a session started, is idle or ended, or that the user continued it.
+/// Notes from an event that a session started, became active again, is idle or ended, or that the user continued it.
 pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
     let (event, session) = (&*seen.event, seen.session);
     let name = event.session.as_str();
@@ -130,6 +130,8 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
         Happening::TurnEnded => idle(tx, seen),
         Happening::Answered(answer) if answer.ends == Ends::Turn => idle(tx, seen),
         Happening::SessionEnded { .. } => ListChange::Ended.note(tx, name),
+        // Sent once: a new or starting session was noted above.
+        _ if session.went_active && !starts => ListChange::Started.note(tx, name),
         _ => Ok(()),
     }
 }

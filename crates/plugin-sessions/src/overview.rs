@@ -141,7 +141,8 @@ impl Op for SessionsOverview {
                 cursor: params.cursor,
                 ..SessionQuery::default()
             };
-            let page = query.page(rx, params.limit.within(1..=limits::SESSION_ROWS_MAX))?;
+            let page =
+                query.page(rx, params.limit.checked("limit", 1..=limits::SESSION_ROWS_MAX)?)?;
             let rows = page.rows.into_iter().map(|row| OverviewRow::read(rx, row));
             let sessions: Vec<OverviewRow> = rows.collect::<Result<_, OpError>>()?;
             let mut grouped = Map::new();

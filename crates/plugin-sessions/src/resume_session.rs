@@ -15,7 +15,7 @@ pub(crate) struct ResumeSession;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResumeSessionParams {
-    /// The agent's own id, or its first characters.
+    /// The agent's own id; on the command line its first characters will do.
     session_id: String,
 }
 
@@ -58,7 +58,8 @@ impl Op for ResumeSession {
         cx: &Cx<'_>,
         params: ResumeSessionParams,
     ) -> Result<ResumeSessionOutput, OpError> {
-        let session = cx.store.read(|rx| target::find(rx, &params.session_id))?;
+        let form = cx.caller.session_id_form();
+        let session = cx.store.read(|rx| target::find(rx, &params.session_id, form))?;
         let shown = cx.call("resume_text", json!({ "session_id": session.session_id }))?;
         let text = shown["text"].as_str().unwrap_or_default().to_owned();
         let agent = agents::agent(&session.agent);

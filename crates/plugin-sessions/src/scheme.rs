@@ -33,7 +33,11 @@ impl Scheme for ContextScheme {
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let (name, set) = parts(path)?;
-        let sets = cx.store.read(|rx| context::of_session(rx, sessions::find(rx, name)?.id))?;
+        let form = cx.caller.session_id_form();
+        let sets = cx.store.read(|rx| {
+            let session = sessions::find(rx, name, form)?;
+            context::of_session(rx, session.id)
+        })?;
         let body = match set {
             Some(set) if sets.of(set).is_empty() => {
                 let message = format!("the session has no set '{set}'");

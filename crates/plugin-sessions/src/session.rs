@@ -22,7 +22,7 @@ pub(crate) const REST_PATH: &str = "/api/sessions/{session_id}";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetSessionParams {
-    /// The agent's own id, or its first characters.
+    /// The agent's own id; on the command line its first characters will do.
     session_id: String,
 }
 
@@ -37,8 +37,9 @@ pub(crate) struct GetSessionOutput {
     agent: String,
     state: SessionState,
     meta: SessionMeta,
-    /// Seconds since 1970, UTC: ages count from here.
-    #[serde(default)]
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(default, with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 
@@ -98,7 +99,7 @@ impl Op for GetSession {
 
     fn run(&self, cx: &Cx<'_>, params: GetSessionParams) -> Result<GetSessionOutput, OpError> {
         cx.store.read(|rx| {
-            let session = target::find(rx, &params.session_id)?;
+            let session = target::find(rx, &params.session_id, cx.caller.session_id_form())?;
             described(rx, session, cx.now)
         })
     }
@@ -157,7 +158,7 @@ impl Pretty for GetSession {
             ("project", Some(project)),
             ("agent", Some(agent)),
             ("model", meta.model.as_ref()),
-            ("parent", meta.parent.as_ref()),
+            ("forked from", meta.parent.as_ref()),
             ("state", Some(&state)),
             ("started", Some(&started)),
             ("ended", ended.as_ref()),

@@ -52,7 +52,8 @@ impl Scheme for SessionScheme {
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
         let name = name_of(path)?;
         cx.store.read(|rx| {
-            let row = SessionRow::read(rx, sessions::find(rx, name)?)?;
+            let session = sessions::find(rx, name, cx.caller.session_id_form())?;
+            let row = SessionRow::read(rx, session)?;
             let sets = context::of_session(rx, row.session.id)?;
             let path = EntryPath::format("session", &[&row.session.session_id]);
             let attributes = attributes(rx, &row, &sets)?;

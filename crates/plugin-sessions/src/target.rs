@@ -5,7 +5,7 @@ use model::session::{self, Session};
 use model::{Code, OpError, limits};
 use place::Wanted;
 use store::Rx;
-use store::sessions::{self, SessionFilter};
+use store::sessions::{self, SessionFilter, SessionIdForm};
 
 /// Callers of the operations that only the command line and programs need.
 pub(crate) const BY_PEOPLE: &[Tier] = &[Tier::Person, Tier::Client];
@@ -19,7 +19,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
 pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
     match named(cx, given)? {
         Some(name) if cx.caller.tier == Tier::Person => {
-            match cx.store.read(|rx| sessions::find(rx, &name)) {
+            match cx.store.read(|rx| sessions::find(rx, &name, SessionIdForm::Prefix)) {
                 Ok(session) => Ok(session.session_id),
                 Err(error) if error.code == Code::NotFound => Ok(name),
                 Err(error) => Err(error),
@@ -38,10 +38,13 @@ pub(crate) fn name_to_read(cx: &Cx<'_>, given: Option<String>) -> Result<String,
     }
 }
 
-/// The session that a call is about; an error if it is not known. The first characters of its id are enough.
+/// The session that a call is about; an error if it is not known. A user may give the first characters of its id.
 pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpError> {
     match named(cx, given)? {
-        Some(name) => cx.store.read(|rx| sessions::find(rx, &name)),
+        Some(name) => {
+            let form = cx.caller.session_id_form();
+            cx.store.read(|rx| sessions::find(rx, &name, form))
+        }
         None => latest(cx),
     }
 }
@@ -54,10 +57,10 @@ pub(crate) fn guessed(given: Option<&str>, session_id: &str) -> String {
     }
 }
 
-/// The session with this id, or with an id that begins so.
-pub(crate) fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
+/// The session with this id. A user may give the first characters of it.
+pub(crate) fn find(rx: &Rx<'_>, given: &str, form: SessionIdForm) -> Result<Session, OpError> {
     check_id(given.strip_prefix("session://").unwrap_or(given))?;
-    sessions::find(rx, given)
+    sessions::find(rx, given, form)
 }
 
 /// The id of the session that a call names itself, or else its caller; none if neither does.

@@ -20,7 +20,7 @@ pub(crate) struct UpdateSession;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UpdateSessionParams {
-    /// The agent's own id, or its first characters.
+    /// The agent's own id; on the command line its first characters will do.
     session_id: String,
     /// Your name for it, up to 200 characters; empty removes it.
     #[serde(default)]
@@ -97,7 +97,8 @@ impl Op for UpdateSession {
         let (name, env_hint) = (name.transpose()?, env_hint.transpose()?);
         let whole = context.map(checked).transpose()?;
         set_context.iter().try_for_each(SetChange::check)?;
-        let session = cx.store.read(|rx| target::find(rx, &session_id))?;
+        let form = cx.caller.session_id_form();
+        let session = cx.store.read(|rx| target::find(rx, &session_id, form))?;
         let write = ContextWrite::new(cx, session.session_id);
         cx.store.write(move |tx| {
             let (session, before) = write.read(tx)?;

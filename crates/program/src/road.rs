@@ -165,8 +165,9 @@ impl Road for CommandRoad<'_> {
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
             let way = match self.way.take() {
-                Some(way) => way,
-                None => self.find_for(reads)?,
+                // A view of the store is for reads; a write needs the daemon, or its lock.
+                Some(way) if reads || !matches!(way, Transport::Beside(_)) => way,
+                _ => self.find_for(reads)?,
             };
             match &way {
                 Transport::Here { runtime, .. } | Transport::Beside(runtime) => {

@@ -175,7 +175,8 @@ fn rows(
             left_out.push(out(candidate, "its section is full"));
             continue;
         }
-        let lines = rendering::row(&candidate, budget.row_chars());
+        let own_chars = candidate.tokens_max.map_or(usize::MAX, text::tokens::chars);
+        let lines = rendering::row(&candidate, budget.row_chars().min(own_chars));
         let is_cut = rendering::is_cut(&candidate, &lines);
         rows.push(AssembledRow { candidate, lines, statement, is_cut, merged: Vec::new() });
     }

@@ -26,6 +26,7 @@ use store::Store;
 
 use crate::all_events::AllEvents;
 use crate::capture::{Recorder, RecorderSource};
+use crate::pause_feed::PauseFeed;
 use crate::runtime::RuntimeInner;
 
 /// State behind the built-in operations.
@@ -123,7 +124,7 @@ impl Plugin for Builtin {
     }
 
     fn feeds(&self) -> Vec<Arc<dyn Feed>> {
-        vec![Arc::new(AllEvents)]
+        vec![Arc::new(AllEvents), Arc::new(PauseFeed)]
     }
 
     fn listens_to(&self) -> &'static [&'static str] {

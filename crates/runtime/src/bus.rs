@@ -86,7 +86,8 @@ impl Bus {
 }
 
 impl Subscriber {
-    /// Whether the subscriber stays: it still exists, and its queue has room.
+    /// Queues the event once for each filter that admits it. Returns false if the queue is full or the subscriber
+    /// has left: it is removed then.
     fn queue(&self, event: &Arc<Published>) -> bool {
         let filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
         let mut admitting = filters.iter().filter(|(_, filter)| filter.admits(event));

@@ -10,7 +10,7 @@ use model::{OpError, limits};
 use place::{Captured, Places, listed};
 use store::origins::{self, KnownOrigin};
 use store::receipts::{self, NewReceipt};
-use store::{Tx, hook_events, sessions};
+use store::{Tx, hook_events, sessions, unfinished};
 
 /// The parts needed to record an event. Cheap to clone.
 #[derive(Clone)]
@@ -53,14 +53,33 @@ impl Recorder {
         &self,
         tx: &Tx<'_>,
         event: &HookEvent,
-        (batch, again): (i64, bool),
+        from: ImportedFrom<'_>,
     ) -> Result<ImportCounts, OpError> {
-        let known = match Origin::of_event(event) {
-            Some(origin) => origins::look_up(tx, event, origin)?.1,
-            None => None,
+        let ImportedFrom { batch, again, .. } = from;
+        let line = Origin::of_line(event);
+        let copied = line.map(|line| origins::find(tx, line)).transpose()?.flatten();
+        let named = match (copied, Origin::of_event(event)) {
+            (None | Some(KnownOrigin::Forgotten), Some(origin)) => {
+                Some(origins::look_up(tx, event, origin)?)
+            }
+            _ => None,
+        };
+        let origin = line.or(named.map(|(origin, _)| origin));
+        // A record that was stored again counts, even if one of its origins is still forgotten.
+        let either = [copied, named.and_then(|(_, known)| known)];
+        let stored = either.into_iter().flatten().find(KnownOrigin::is_stored);
+        let known = stored.or_else(|| either.into_iter().flatten().next());
+        let is_replaced = match known {
+            Some(KnownOrigin::Stored(record)) => replaces(tx, event, (origin, record), from)?,
+            _ => false,
         };
         match known {
-            Some(KnownOrigin::Stored(_)) => return Ok(ImportCounts::of_known()),
+            Some(KnownOrigin::Stored(_)) if !is_replaced => {
+                if let (Some(line), Some((origin, _))) = (line, named) {
+                    origins::add_second(tx, origin, line, batch)?;
+                }
+                return Ok(ImportCounts::of_known());
+            }
             Some(KnownOrigin::Forgotten) if !again => return Ok(ImportCounts::of_forgotten()),
             _ => {}
         }
@@ -72,14 +91,24 @@ impl Recorder {
         }
         captured.batch = Some(batch);
         let before = origins::stored_before(tx, event, captured.session.id)?;
-        match (before, captured.origin) {
+        let counts = match (before, captured.origin) {
             (Some(record), Some(origin)) => {
                 origins::add(tx, origin, record, None)?;
-                Ok(ImportCounts::of_known())
+                ImportCounts::of_known()
             }
-            (Some(_), None) => Ok(ImportCounts::of_known()),
-            (None, _) => self.added(tx, &captured),
+            (Some(_), None) => ImportCounts::of_known(),
+            (None, _) => self.added(tx, &captured)?,
+        };
+        if let (Some(line), Some(origin)) = (line, captured.origin) {
+            origins::add_second(tx, origin, line, batch)?;
         }
+        if let Some(origin) = line.or(captured.origin)
+            && is_unfinished(event)
+            && counts.added() > 0
+        {
+            ends_with(tx, event, origin, from)?;
+        }
+        Ok(counts)
     }
 
     fn captured<'e>(
@@ -92,7 +121,11 @@ impl Recorder {
     }
 
     fn observed(&self, tx: &Tx<'_>, captured: &Captured<'_>) -> Result<(), OpError> {
-        self.plugins.iter().try_for_each(|plugin| plugin.observe(captured, tx, &self.config))
+        let (plugins, config) = (&self.plugins, &*self.config);
+        plugins.iter().try_for_each(|plugin| plugin.observe(captured, tx, config))?;
+        // Only now, so that it does not matter which plugin stores the record.
+        let Some(record) = captured.record() else { return Ok(()) };
+        plugins.iter().try_for_each(|plugin| plugin.recorded(captured, record, tx, config))
     }
 
     /// Stores an event of a transcript and counts its record.
@@ -125,6 +158,68 @@ impl Recorder {
     ) -> Result<(), OpError> {
         self.plugins.iter().try_for_each(|plugin| plugin.delivered(tx, session, entries))
     }
+}
+
+/// Where an imported event comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct ImportedFrom<'a> {
+    pub(crate) batch: i64,
+    /// The hash of the file's path.
+    pub(crate) file: Option<Origin>,
+    /// The sessions in the file, if these are its last events.
+    pub(crate) sessions: &'a [String],
+    /// Whether records that the user purged are stored again.
+    pub(crate) again: bool,
+}
+
+fn is_unfinished(event: &HookEvent) -> bool {
+    event.transcript.as_ref().is_some_and(|facts| facts.unfinished)
+}
+
+/// Whether an event takes the place of its record, which an earlier reading of the transcript ended with. Then the
+/// record is removed.
+fn replaces(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    (origin, record): (Option<Origin>, i64),
+    from: ImportedFrom<'_>,
+) -> Result<bool, OpError> {
+    let Some(origin) = origin else { return Ok(false) };
+    if !unfinished::is_unfinished(tx, origin)? {
+        return Ok(false);
+    }
+    let text = match &event.what {
+        Happening::Prompted(text) => text.as_str(),
+        Happening::Answered(answer) => answer.text.as_str(),
+        _ => return Ok(false),
+    };
+    let is_end = is_unfinished(event);
+    if !unfinished::is_as_read(tx, record, (text, event.at, is_end))? {
+        unfinished::remove(tx, origin, record)?;
+        return Ok(true);
+    }
+    match is_end {
+        true => ends_with(tx, event, origin, from)?,
+        false => unfinished::confirm(tx, origin)?,
+    }
+    Ok(false)
+}
+
+/// Notes the record with which a file ends, in place of the one with which it ended before.
+fn ends_with(
+    tx: &Tx<'_>,
+    event: &HookEvent,
+    origin: Origin,
+    from: ImportedFrom<'_>,
+) -> Result<(), OpError> {
+    let sessions = match from.sessions {
+        [] => std::slice::from_ref(&event.session),
+        sessions => sessions,
+    };
+    if let Some(file) = from.file {
+        unfinished::retract(tx, file, sessions, Some(origin))?;
+    }
+    unfinished::note(tx, from.file, origin)
 }
 
 /// Stores the receipts of a text that a session got at this time.

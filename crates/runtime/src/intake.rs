@@ -90,6 +90,7 @@ fn write(
     (incoming, now): (Incoming, i64),
     reply: impl FnOnce(Reply) + Send + 'static,
 ) {
+    inner.tool_calls.saw(&incoming.event());
     let record = incoming.record(inner);
     let write = Write { at: now, ..Write::default() };
     let answering = inner.clone();

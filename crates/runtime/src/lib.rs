@@ -22,6 +22,7 @@ mod intake;
 mod job_runs;
 mod jobs;
 pub mod log;
+mod pause_feed;
 mod pool;
 mod pulled_feeds;
 mod runtime;
@@ -29,9 +30,9 @@ mod seed;
 pub mod spool;
 pub mod tasks;
 mod tell;
-
 #[cfg(test)]
 mod tests;
+mod tool_calls;
 
 pub use builtin::hook::{EventParams, read_event};
 pub use doctor::{MachineChecks, MachineQuestion, MachineReport};

@@ -102,6 +102,7 @@ pub(crate) struct RuntimeInner {
     pub(crate) spool: crate::spool::Spool,
     pub(crate) behind_spool: crate::behind_spool::BehindSpool,
     pub(crate) session_locks: crate::tell::SessionLocks,
+    pub(crate) tool_calls: crate::tool_calls::ToolCalls,
     pub(crate) jobs: Jobs,
     /// The process runs one operation and exits.
     pub(crate) one_shot: bool,
@@ -165,6 +166,7 @@ impl Runtime {
         let inner = Arc::new(RuntimeInner {
             spool: crate::spool::Spool::new(locations.spools(), locations.uid()),
             session_locks: crate::tell::SessionLocks::default(),
+            tool_calls: crate::tool_calls::ToolCalls::default(),
             jobs: Jobs::default(),
             one_shot,
             behind_spool: crate::behind_spool::BehindSpool::default(),
@@ -287,6 +289,11 @@ impl Runtime {
     /// Agent sessions that started, did not end, and sent an event lately.
     pub fn live_sessions(&self) -> usize {
         self.inner.builtin.live_sessions((self.inner.clock)() - millis(limits::SESSION_QUIET))
+    }
+
+    /// The session in which an agent called one of our tools, by the agent's id of the call, if its hook reported it.
+    pub fn session_of_tool_call(&self, id: &str) -> Option<String> {
+        self.inner.tool_calls.session(id)
     }
 
     /// Ends the plugins, then closes the store.

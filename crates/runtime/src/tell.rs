@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::{BriefingForm, Candidate, Moment, Occasion};
+use contract::{BriefingForm, Candidate, EXCLUDED_PROJECTS, Moment, Occasion};
 use model::hook::{Happening, HookEvent, ToldEntry};
 use model::situation::Situation;
 use model::{CallId, OpError, limits};
-use place::{PlaceSource as _, Question, Wanted};
+use place::{PlaceSource as _, Question, Wanted, began_in, listed};
 use store::{Rx, Write, pauses, receipts, sessions};
 
 use crate::assemble::{Assembled, assemble, budgets};
@@ -148,6 +148,9 @@ impl RuntimeInner {
             config: &self.config,
             store: &self.store,
         };
+        // The receipt is stored before the text is sent. A part of the time is kept for that: a text that comes too
+        // late would count as seen, and the session would never get it.
+        let until = until.map(|until| until - patience(event) / 4);
         let in_time = || until.is_none_or(|until| Instant::now() < until);
         let told = self.assemble(&moment).and_then(|made| {
             if made.text.is_empty() || !in_time() {
@@ -163,7 +166,7 @@ impl RuntimeInner {
                 Err(error) if receipt == ReceiptStorage::Needed => return Err(error),
                 Err(_) => Some(Box::new(spooled_receipt(event, moment.now, entries.clone()))),
             };
-            Ok(in_time().then_some(HookReply { text: made.text, entries, receipt: left }))
+            Ok(Some(HookReply { text: made.text, entries, receipt: left }))
         });
         told.unwrap_or_else(|error| {
             self.log.warn("tell", format_args!("nothing told: {}", error.code.row().word));
@@ -172,11 +175,11 @@ impl RuntimeInner {
     }
 
     /// Builds one text from the plugins' candidates, without those that the session has seen. A question and a handoff
-    /// are answered like a read: also during a pause, and with rows that the session has seen.
+    /// are answered like a read: also during a pause or in an excluded project, and with rows that the session has seen.
     pub(crate) fn assemble(&self, moment: &Moment<'_>) -> Result<Assembled, OpError> {
         let is_question =
             matches!(moment.occasion, Occasion::Question { .. } | Occasion::Handoff { .. });
-        if !is_question && self.is_paused(moment)? {
+        if !is_question && (is_excluded(moment)? || self.is_paused(moment)?) {
             return Ok(Assembled::default());
         }
         let mut candidates = Vec::new();
@@ -215,6 +218,17 @@ impl RuntimeInner {
             recorder.delivered(tx, &name, &entries)
         });
         kept.map(drop)
+    }
+}
+
+/// Whether the user excludes the project of the agent's directory, or the one where the session began. The store may know
+/// the session nevertheless: a call that had no directory may have created it.
+fn is_excluded(moment: &Moment<'_>) -> Result<bool, OpError> {
+    let excluded = listed(moment.config.text(EXCLUDED_PROJECTS.key));
+    match moment.session {
+        _ if moment.is_excluded() => Ok(true),
+        Some(session) => moment.store.read(|rx| began_in(rx, session, &excluded)),
+        None => Ok(false),
     }
 }
 

@@ -39,16 +39,27 @@ impl Slots {
         };
         let first = self.open.iter().min_by_key(|(_, member)| rank(member)).map(|(id, _)| *id);
         if let Some(gone) = first.and_then(|id| self.open.remove(&id)) {
-            gone.evicted.send_replace(true);
+            gone.evicted.send_replace(Some(Eviction::Idle));
         }
     }
+}
+
+/// Why the daemon closes a connection that its client still wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eviction {
+    /// It was idle longest when another one needed its place.
+    Idle,
+    /// Its browser was forgotten.
+    Forgotten,
 }
 
 struct OpenConnection {
     last_heard: AtomicU64,
     /// Whether a request on it passed the guard, or it is a connection to the unix socket.
     trusted: AtomicBool,
-    evicted: watch::Sender<bool>,
+    /// Whether a browser that is signed in to the page sent a request on it.
+    of_browser: AtomicBool,
+    evicted: watch::Sender<Option<Eviction>>,
 }
 
 /// The connection limit for this limit on open files.
@@ -72,7 +83,8 @@ impl Connections {
         let member = Arc::new(OpenConnection {
             last_heard: AtomicU64::new(self.stamp()),
             trusted: AtomicBool::new(false),
-            evicted: watch::Sender::new(false),
+            of_browser: AtomicBool::new(false),
+            evicted: watch::Sender::new(None),
         });
         let mut slots = self.slots();
         if slots.open.len() >= self.max {
@@ -89,6 +101,20 @@ impl Connections {
     pub fn make_room(&self) {
         let mut slots = self.slots();
         slots.evict_one();
+        self.count.send_replace(slots.open.len());
+    }
+
+    /// Closes the connections of all browsers that are signed in to the page. Each request is checked when it arrives,
+    /// but WebSockets and event streams that are open would go on.
+    pub fn end_browsers(&self) {
+        let mut slots = self.slots();
+        slots.open.retain(|_, member| {
+            let ends = member.of_browser.load(Ordering::Relaxed);
+            if ends {
+                member.evicted.send_replace(Some(Eviction::Forgotten));
+            }
+            !ends
+        });
         self.count.send_replace(slots.open.len());
     }
 
@@ -130,10 +156,17 @@ impl ConnectionSlot {
         self.member.trusted.store(true, Ordering::Relaxed);
     }
 
-    /// Completes when the connection has to close to make room for another.
-    pub async fn evicted(&self) {
+    /// Notes that a browser that is signed in to the page uses this connection.
+    pub fn used_by_browser(&self) {
+        self.member.of_browser.store(true, Ordering::Relaxed);
+    }
+
+    /// Completes when the connection has to close.
+    pub async fn evicted(&self) -> Eviction {
+        let mut evicted = self.member.evicted.subscribe();
         // The sender lives as long as this slot, so waiting cannot fail.
-        let _ = self.member.evicted.subscribe().wait_for(|evicted| *evicted).await;
+        let why = evicted.wait_for(Option::is_some).await;
+        why.ok().and_then(|why| *why).unwrap_or(Eviction::Idle)
     }
 
     /// The surface that accepted the connection.
@@ -254,6 +287,19 @@ mod tests {
         connections.make_room();
         assert!(is_evicted(&trusted), "if there is no other");
         assert_eq!(connections.open(), 0);
+    }
+
+    #[test]
+    fn only_connections_of_browsers_end_when_browsers_are_forgotten() {
+        let connections = Connections::new(3);
+        let program = connections.admit("http");
+        program.trust();
+        let browser = connections.admit("http");
+        browser.used_by_browser();
+        connections.end_browsers();
+        assert_eq!(browser.evicted().now_or_never(), Some(Eviction::Forgotten));
+        assert!(!is_evicted(&program));
+        assert_eq!(connections.open(), 1);
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod browsers;
 mod proof;
 
 pub use browsers::{Browsers, forget_stored};
-pub(crate) use browsers::{OpenedPage, PageChallenge};
+pub(crate) use browsers::{OpenedPage, PageChallenge, has_proof};
 pub(crate) use proof::{ProvedBody, sha256};
 
 /// The header with which the page proves a request.
@@ -115,7 +115,8 @@ fn unauthenticated(message: &str) -> OpError {
     )
 }
 
-/// Host and Origin, on every request and verb: both must be this machine's loopback.
+/// Checks the target, the Host header and the Origin header of a request, with any method. The target must be a
+/// path, Host must be a loopback address, and so must Origin if it is sent.
 pub(crate) fn check_place(head: &Parts) -> Result<(), OpError> {
     if !is_origin_form(&head.uri) {
         return Err(OpError::new(Code::Forbidden, "the request names a server in its target")

@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
 use crate::assets::{Assets, HashedAsset};
-use crate::connections::{ConnectionSlot, Connections, ReadObserver};
+use crate::connections::{ConnectionSlot, Connections, Eviction, ReadObserver};
 use crate::{events, guard, page, platform, rpc, sse, ws};
 
 mod message;
@@ -148,9 +148,13 @@ impl HttpConnection {
             tokio::select! {
                 biased;
                 _ = serving.as_mut() => return,
-                () = self.slot.evicted() => {
+                why = self.slot.evicted() => {
                     let (log, kind) = (self.shared.face.runtime.log(), self.slot.kind());
-                    log.info(kind, format_args!("a silent connection made room for a new one"));
+                    let why = match why {
+                        Eviction::Idle => "a silent connection made room for a new one",
+                        Eviction::Forgotten => "a connection of a forgotten browser was closed",
+                    };
+                    log.info(kind, format_args!("{why}"));
                     return;
                 }
                 () = self.receiving.late() => return,
@@ -245,10 +249,17 @@ impl<'t> HttpPath<'t> {
     }
 
     /// Whether the request has to be declared as JSON. A browser sends PUT, PATCH and DELETE to another origin only after
-    /// a preflight, which never succeeds; their bodies follow the rule of POST all the same.
-    fn needs_json(self, method: &Method, has_body: bool) -> bool {
-        matches!(*method, Method::POST | Method::PUT | Method::PATCH)
-            || (has_body && matches!(self, HttpPath::Rest(_)))
+    /// a preflight, which never succeeds; their bodies follow the rule of POST all the same. On a REST path an empty
+    /// body need not be declared: token or proof, `Host` and `Origin` were checked before. A form always has a type, so
+    /// it is refused even if it is empty.
+    fn needs_json(self, head: &Parts, has_body: bool) -> bool {
+        let writes = matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
+        match self {
+            HttpPath::Rest(_) => {
+                has_body || (writes && head.headers.contains_key(header::CONTENT_TYPE))
+            }
+            _ => writes,
+        }
     }
 
     /// Whether its errors are JSON-RPC errors.
@@ -278,6 +289,10 @@ async fn route(
     // A browser sends OPTIONS without a token, to ask whether a foreign page may call.
     if !public && head.method != Method::OPTIONS {
         let auth = &connection.shared.face.auth;
+        // Before the check: if the browser is forgotten between the two, the connection is closed nevertheless.
+        if guard::has_proof(&head.headers) {
+            connection.slot.used_by_browser();
+        }
         let checked = match path {
             Some(HttpPath::Challenge) => auth.check_before_proof(&head).map(|_| None),
             _ => auth.check(&head),
@@ -308,7 +323,7 @@ async fn route(
         return response;
     }
     let has_body = body.as_ref().is_some_and(|body| !body.is_end_stream());
-    if path.needs_json(&head.method, has_body) && !guard::is_json(&head.headers) {
+    if path.needs_json(&head, has_body) && !guard::is_json(&head.headers) {
         let error = OpError::invalid("", "the body is not declared as application/json")
             .hint("Send the header `Content-Type: application/json`.");
         let status = match path {

@@ -90,7 +90,7 @@ async fn connection(
         let read = tokio::select! {
             replies = events.next() => SocketInput::Answered(replies),
             read = receive(&mut reader, &mut line, limit), if events.has_room() => SocketInput::Read(read),
-            () = slot.evicted() => return,
+            _ = slot.evicted() => return,
             // Requests that arrived before the stop are answered; later ones go to the next PRIMARY.
             _ = stop.wait_for(|stop| *stop) => SocketInput::Read(Ok(false)),
         };
@@ -128,7 +128,7 @@ async fn connection(
         if !replies.is_empty() {
             tokio::select! {
                 written = writer.write_all(replies.as_bytes()) => if written.is_err() { return },
-                () = slot.evicted() => return,
+                _ = slot.evicted() => return,
             }
         }
         if leave {
@@ -249,7 +249,9 @@ async fn own_method(
         }
         "rekindle/link" => Ok(json!({ "link": shared.face.auth.one_time_link() })),
         "rekindle/forget_browsers" => {
-            Ok(json!({ "forgotten": shared.face.auth.browsers.forget() }))
+            let forgotten = shared.face.auth.browsers.forget();
+            shared.face.connections.end_browsers();
+            Ok(json!({ "forgotten": forgotten }))
         }
         "rekindle/mcp" => mcp_line(shared, own, writer).await,
         other => Err(OpError::new(Code::UnknownMethod, format!("no method is called '{other}'"))),

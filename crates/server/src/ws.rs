@@ -27,6 +27,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::Utf8Bytes;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSocketConfig};
 
+use crate::connections::Eviction;
 use crate::http::{Body, HttpConnection, empty, rest_error, stopped};
 use crate::rpc;
 
@@ -183,9 +184,14 @@ impl WsSession {
                     self.answer_the_rest(socket, working).await;
                     return WsEnd::Closed(CloseCode::Away, "the daemon is stopping".to_owned());
                 }
-                () = &mut evicted => {
-                    let why = "made room for a new connection after a long silence";
-                    return WsEnd::Closed(CloseCode::Again, why.to_owned());
+                why = &mut evicted => {
+                    let (code, why) = match why {
+                        Eviction::Idle => {
+                            (CloseCode::Again, "made room for a new connection after a long silence")
+                        }
+                        Eviction::Forgotten => (CloseCode::Policy, "this browser was forgotten"),
+                    };
+                    return WsEnd::Closed(code, why.to_owned());
                 }
                 Some(done) = working.next() => self.finish(done),
                 Some(line) = self.notifications.recv() => vec![line],

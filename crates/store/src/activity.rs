@@ -14,9 +14,8 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::cells::Cells as _;
 use crate::observations::read;
-use crate::recent::LAST_ACTIVE;
 use crate::tx::Rx;
-use crate::{projects, sessions};
+use crate::{projects, recent, sessions};
 
 /// Which records are wanted.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +82,9 @@ const OF_SESSION: &str = "SELECT at, id FROM observations WHERE session = ?1 \
      AND (?5 IS NULL OR failed = ?5) ORDER BY at DESC, id DESC LIMIT 1";
 const PROMPTS_OF_SESSION: &str = "SELECT at, id FROM prompts WHERE session = ?1 \
      AND (at, id) < (?2, ?3) ORDER BY at DESC, id DESC LIMIT 1";
-const OF_AGENT: &str = "SELECT id, last_at, project FROM sessions WHERE agent = ?1";
+/// The sessions of an agent, each with the time of its last event or mark. A mark is not an event of its session.
+const OF_AGENT: &str = "SELECT s.id, max(s.last_at, ifnull((SELECT max(at) FROM observations o \
+     WHERE o.session = s.id), s.last_at)), s.project FROM sessions s WHERE s.agent = ?1";
 /// Records in the order of their ids.
 const RECORDED: &str = "SELECT o.id FROM observations o WHERE o.id > ?1 AND o.id < ?2 \
      AND (?3 IS NULL OR o.kind = ?3) AND (?3 NOT NULL OR o.kind NOT IN \
@@ -196,9 +197,7 @@ fn lanes(
         return Ok(heads);
     }
     for project in projects::these_or_all(rx, query.projects.as_deref())?.iter().copied() {
-        let last: Option<i64> =
-            rx.sql(|db| db.prepare_cached(LAST_ACTIVE)?.query_row([project], |row| row.cell(0)))?;
-        let Some(last) = last else { continue };
+        let Some(last) = recent::last_active(rx, project)? else { continue };
         prompts.then(|| add(Lane::Prompts(project), last));
         match query.kind {
             _ if query.failed == Some(true) && observes => add(Lane::Failed(project), last),

@@ -62,6 +62,11 @@ pub trait Aggregate: Sync {
         Ok(())
     }
 
+    /// Moves rows of one project to another that a merge cannot move as they are.
+    fn merge_project(&self, _tx: &Tx<'_>, _from: i64, _into: i64) -> Result<(), OpError> {
+        Ok(())
+    }
+
     /// Does the work that the writes of a group deferred, just before COMMIT.
     fn before_commit(&self, _tx: &Tx<'_>) -> Result<(), OpError> {
         Ok(())
@@ -369,7 +374,7 @@ impl Registry {
             let update = format!("UPDATE {} SET project = ?2 WHERE project = ?1", table.name);
             tx.sql(|db| db.execute(&update, [from, into]))?;
         }
-        Ok(())
+        self.iter().try_for_each(|aggregate| aggregate.merge_project(tx, from, into))
     }
 
     /// Moves the rows of the sessions that began at one root of a project, and those in no session that were written

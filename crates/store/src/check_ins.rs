@@ -30,6 +30,20 @@ impl Aggregate for CheckIns {
         TABLES
     }
 
+    /// A session that worked in both projects has one counter afterwards, with the calls of both. Its hypothesis began
+    /// in one of them.
+    fn merge_project(&self, tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
+        const MERGE: &str = "INSERT INTO check_ins (session, project, count, base, due, due_at) \
+             SELECT session, ?2, count, base, due, due_at FROM check_ins WHERE project = ?1 \
+             ON CONFLICT (session, project) DO UPDATE SET count = count + excluded.count, \
+             base = base + excluded.base, due = max(due, excluded.due), due_at = max(due_at, excluded.due_at)";
+        const CLEAR: &str = "DELETE FROM check_ins WHERE project = ?1";
+        tx.sql(|db| {
+            db.execute(MERGE, [from, into])?;
+            db.execute(CLEAR, [from]).map(drop)
+        })
+    }
+
     /// Sessions and projects that were deleted need no counter.
     fn after_sweep(&self, tx: &Tx<'_>, _: i64) -> Result<(), OpError> {
         const LEFT: &str = "DELETE FROM check_ins \

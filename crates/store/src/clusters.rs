@@ -82,8 +82,9 @@ pub struct Clustering {
     pub axis: ExperienceAxis,
     pub experiences: Vec<Experience>,
     pub clusters: Vec<ExperienceCluster>,
-    /// The mean of all lessons, which is subtracted before lessons are compared, as in clustering: any sentence is near to
-    /// it. One cluster alone would be without a direction then: there it is the direction that all texts share.
+    /// The direction that is subtracted before lessons are compared, because any sentence is near to it. With several
+    /// clusters it is the mean of all lessons. With one, that would leave nothing to compare: then it is the common
+    /// direction of all embeddings.
     common: Vec<f64>,
     fingerprint: i64,
 }

@@ -71,8 +71,9 @@ fn is_missing(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Refuses a file by its content, without SQLite, which would create files beside it. If the file was opened
-/// before and still has pages of a database, a damaged header is left to SQLite: the WAL may contain a good one.
+/// Refuses a file by its content and by the files beside it, without SQLite, which would create files there. If the
+/// file was opened before and still has pages of a database, a damaged header is left to SQLite: the WAL may contain
+/// a good one.
 pub(crate) fn refuse_foreign(path: &Path, known: &KnownFiles) -> Result<(), StoreError> {
     companions::check(path, files::bytes(path) == 0)?;
     refuse_foreign_head(path, known)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::OpError;
 use model::context::ContextSets;
+use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::aggregate::Aggregate;
@@ -146,6 +146,13 @@ pub(crate) fn set_version(tx: &Tx<'_>, session: i64, version: u64) -> Result<(),
     const VERSION: &str = "INSERT INTO context_versions (id, version) VALUES (?1, ?2) \
          ON CONFLICT (id) DO UPDATE SET version = max(version + 1, excluded.version)";
     tx.sql(|db| db.prepare_cached(VERSION)?.execute(params![session, version]).map(drop))
+}
+
+/// The highest version of any context; 0 without one. A number that only damage can bring does not count.
+pub(crate) fn newest_version(rx: &Rx<'_>) -> Result<u64, OpError> {
+    const NEWEST: &str =
+        "SELECT coalesce(max(version), 0) FROM context_versions WHERE version BETWEEN 0 AND ?1";
+    rx.sql(|db| db.query_row(NEWEST, [limits::EVENT_NUMBER_MAX], |row| row.cell(0)))
 }
 
 /// Gives all contexts this version, in a file that was restored: subscribers have seen higher ones than it has.

@@ -80,7 +80,7 @@ impl RunKind<'_> {
     }
 }
 
-/// A run that ended, in the session that the observation of it was just added to.
+/// A run that ended.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedRun<'a> {
     pub kind: RunKind<'a>,
@@ -88,6 +88,8 @@ pub struct EndedRun<'a> {
     pub project: i64,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
+    /// Its observation.
+    pub record: Added,
 }
 
 pub(crate) const WITH_LINE: &str = "SELECT f.id, f.run, f.lines FROM failure_lines l \
@@ -99,21 +101,20 @@ pub(crate) const OPEN: &str = "SELECT id FROM failures \
      WHERE project = ?1 AND run = ?2 AND fixed_by IS NULL AND +at <= ?3 ORDER BY id DESC LIMIT ?4";
 pub(crate) const REOPEN: &str = "UPDATE failures SET fixed_by = NULL WHERE fixed_by = ?1";
 
-/// Records that a run failed. The observation is the one that this write added last; without one nothing is recorded.
+/// Records that a run failed. Without lines of an error nothing is recorded.
 pub fn failed(tx: &Tx<'_>, ended: &EndedRun<'_>, lines: &Fingerprint) -> Result<(), OpError> {
     const ADD: &str = "INSERT OR IGNORE INTO failures (id, alike, project, session, run, at, lines) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     const AGAIN: &str = "UPDATE failures SET seen = seen + 1 WHERE id = ?1";
-    let Some(added) = observations::last_added(tx, ended.session) else { return Ok(()) };
     if lines.is_empty() {
         return Ok(());
     }
-    if let Added::Folded(id) = added {
+    if let Added::Folded(id) = ended.record {
         return tx.sql(|db| db.prepare_cached(AGAIN)?.execute([id]).map(drop));
     }
-    let id = added.id();
+    let id = ended.record.id();
     let alike = alike(tx, Some(ended.kind), lines)?.first().copied();
-    let EndedRun { kind, session, project, at } = *ended;
+    let EndedRun { kind, session, project, at, .. } = *ended;
     let given = params![id, alike.unwrap_or(id), project, session, kind.hash(), at, to_blob(lines)];
     tx.sql(|db| db.prepare_cached(ADD)?.execute(given))?;
     match alike {
@@ -126,7 +127,6 @@ pub fn failed(tx: &Tx<'_>, ended: &EndedRun<'_>, lines: &Fingerprint) -> Result<
 /// of other directories. `line` is its command.
 pub fn passed(tx: &Tx<'_>, ended: &EndedRun<'_>, line: &str) -> Result<(), OpError> {
     const FIX: &str = "UPDATE failures SET fixed_by = ?2 WHERE id = ?1";
-    let Some(added) = observations::last_added(tx, ended.session) else { return Ok(()) };
     let given = params![ended.project, ended.kind.hash(), ended.at, limits::OPEN_FAILURES_MAX];
     let open: Vec<i64> =
         tx.sql(|db| db.prepare_cached(OPEN)?.query_map(given, |row| row.cell(0))?.collect())?;
@@ -135,12 +135,12 @@ pub fn passed(tx: &Tx<'_>, ended: &EndedRun<'_>, line: &str) -> Result<(), OpErr
     }
     let kind = (ended.kind.program, ended.kind.subcommand);
     let directory = |seen: &Observation| RunKey::of(seen).map(|key| key.directory.to_owned());
-    let of_fix = observations::one(tx, added.id())?.as_ref().and_then(directory);
+    let of_fix = observations::one(tx, ended.record.id())?.as_ref().and_then(directory);
     for id in open {
         let Some(failed) = observations::one(tx, id)? else { continue };
         let error = failed.error().unwrap_or_default();
         if directory(&failed) == of_fix && run::is_fixed_by(kind, (&failed.content, error), line) {
-            tx.sql(|db| db.prepare_cached(FIX)?.execute([id, added.id()]))?;
+            tx.sql(|db| db.prepare_cached(FIX)?.execute([id, ended.record.id()]))?;
         }
     }
     Ok(())

@@ -132,7 +132,7 @@ fn steps(rx: &Rx<'_>, session: i64, (before, after): (i64, i64)) -> Result<Vec<S
 pub struct FileQuery<'a> {
     /// Absolute, relative to a root, or the end of a path.
     pub path: &'a str,
-    /// Further paths of the same file, exactly as they are kept.
+    /// Other stored paths of this file, through a symbolic link or in another working tree. Each is matched exactly.
     pub also: &'a [String],
     /// Top directory of the caller's project, for a path that is relative to it.
     pub root: Option<&'a str>,

@@ -127,6 +127,7 @@ pub fn undo(tx: &Tx<'_>, batch: i64) -> Result<Purged, OpError> {
     ];
     let spans = spans(tx, batch)?;
     forget_titles(tx, batch)?;
+    unfold(tx, batch)?;
     let undone = purge::undo(tx, &added_by(tx, batch)?)?;
     for (session, span) in spans {
         sessions::shrink(tx, session, span)?;
@@ -139,13 +140,35 @@ pub fn undo(tx: &Tx<'_>, batch: i64) -> Result<Purged, OpError> {
     };
     for kind in Created::ALL {
         for id in created(kind)? {
-            kind.remove_unused(tx, id)?;
+            if !kind.remove_unused(tx, id)? {
+                hand_over(tx, batch, kind, id)?;
+            }
         }
     }
     for trace in TRACES {
         tx.sql(|db| db.prepare_cached(trace)?.execute([batch]))?;
     }
     Ok(undone)
+}
+
+/// Takes back what an import counted with actions that stay, because something else reported them too.
+fn unfold(tx: &Tx<'_>, batch: i64) -> Result<(), OpError> {
+    const UNFOLD: &str = "UPDATE observations AS d SET count = max(d.count - own.n, 1), \
+           last_at = CASE WHEN d.count - own.n > 1 THEN d.last_at END \
+         FROM (SELECT o.record, count(*) AS n FROM origins o WHERE o.batch = ?1 AND EXISTS \
+           (SELECT 1 FROM origins t WHERE t.record = o.record AND t.batch IS NOT ?1) \
+           GROUP BY o.record) own WHERE d.id = own.record AND d.kind <> 'answer'";
+    tx.sql(|db| db.prepare_cached(UNFOLD)?.execute([batch]).map(drop))
+}
+
+/// Gives a row that an import created and that is still used to another import, whose undo then removes it.
+fn hand_over(tx: &Tx<'_>, batch: i64, kind: Created, id: i64) -> Result<(), OpError> {
+    const HAND_OVER: &str = "UPDATE OR IGNORE import_created SET batch = \
+           (SELECT max(id) FROM import_batches WHERE id <> ?1 AND added > 0) \
+         WHERE batch = ?1 AND kind = ?2 AND id = ?3 \
+         AND EXISTS (SELECT 1 FROM import_batches WHERE id <> ?1 AND added > 0)";
+    let given = params![batch, kind as i64, id];
+    tx.sql(|db| db.prepare_cached(HAND_OVER)?.execute(given).map(drop))
 }
 
 /// A session, and the times of the first and the last of its records that an import added.

@@ -369,7 +369,9 @@ impl Keeper {
         if !only_read {
             events::repair_sequence(tx)?;
         }
-        if let Some(version) = events::go_on_after(tx, self.last_seq)? {
+        // The sequence of a damaged file may have been lost, and the contexts with their versions not.
+        let versions = if only_read { 0 } else { context::newest_version(tx)? };
+        if let Some(version) = events::go_on_after(tx, self.last_seq.max(versions))? {
             context::renumber(tx, version)?;
         }
         self.last_seq = events::last_seq(tx)?;

@@ -93,6 +93,7 @@ mod tests;
 mod texts;
 pub mod totals;
 mod tx;
+pub mod unfinished;
 pub mod values;
 mod verdicts;
 mod writer;

@@ -7,8 +7,6 @@ mod aggregate;
 pub(crate) mod fold;
 pub(crate) mod read;
 
-use std::cell::Cell;
-
 use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
@@ -87,18 +85,7 @@ pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<A
     if let Some(prompt) = new.prompt.filter(|_| new.kind.is_action()) {
         prompts::note_action(tx, prompt);
     }
-    tx.cached::<LastAdded>().0.set(Some((new.session, added)));
     Ok(added)
-}
-
-/// The observation that was added last, and its session.
-#[derive(Default)]
-struct LastAdded(Cell<Option<(i64, Added)>>);
-
-/// The observation that this write added last, if it is of this session: other data about the same event refers to it.
-pub(crate) fn last_added(tx: &Tx<'_>, session: i64) -> Option<Added> {
-    let last = tx.cached::<LastAdded>().0.get();
-    last.filter(|(of, _)| *of == session).map(|(_, added)| added)
 }
 
 fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
@@ -129,13 +116,14 @@ fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
     Ok(id)
 }
 
-/// Stores an agent's answer. One that equals the session's previous answer only increases its count: an agent
-/// that is asked to continue may end several turns with the same words.
+/// Stores an agent's answer. One that equals the session's previous answer to the same prompt only increases its count:
+/// an agent that a hook tells to continue may end several turns with the same words.
 pub fn add_answer(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<Added, OpError> {
     const COUNT: &str = "UPDATE observations SET count = count + 1, \
          last_at = max(coalesce(last_at, at), ?2) WHERE id = ?1";
-    if let Some((id, content)) = previous_answer(tx, new.session)?
+    if let Some((id, content, prompt)) = previous_answer(tx, new.session)?
         && content == new.content.as_str()
+        && prompt == new.prompt
     {
         tx.sql(|db| db.prepare_cached(COUNT)?.execute(params![id, new.at]))?;
         return Ok(Added::Folded(id));
@@ -143,11 +131,13 @@ pub fn add_answer(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<Added, OpErro
     insert(tx, new).map(Added::New)
 }
 
-pub(crate) const PREVIOUS_ANSWER: &str = "SELECT id, content FROM observations \
+pub(crate) const PREVIOUS_ANSWER: &str = "SELECT id, content, prompt FROM observations \
      WHERE session = ?1 AND kind = 'answer' ORDER BY at DESC, id DESC LIMIT 1";
 
-fn previous_answer(rx: &Rx<'_>, session: i64) -> Result<Option<(i64, String)>, OpError> {
-    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+type PreviousAnswer = (i64, String, Option<i64>);
+
+fn previous_answer(rx: &Rx<'_>, session: i64) -> Result<Option<PreviousAnswer>, OpError> {
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?, row.cell(2)?));
     rx.sql(|db| db.prepare_cached(PREVIOUS_ANSWER)?.query_row([session], read).optional())
 }
 

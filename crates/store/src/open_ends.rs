@@ -112,7 +112,7 @@ pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, Op
 
 impl OpenEnds {
     /// The open ends as the next steps of the session's summary.
-    pub(crate) fn next_steps(&self) -> Vec<String> {
+    pub fn next_steps(&self) -> Vec<String> {
         let line = |text: &str| text::line_of_words(text, limits::SUMMARY_LINE_CHARS_MAX);
         let mut steps = Vec::new();
         steps.extend(self.prompt.iter().map(|prompt| line(&format!("answer: {}", prompt.content))));

@@ -32,6 +32,12 @@ pub enum KnownOrigin {
     Forgotten,
 }
 
+impl KnownOrigin {
+    pub fn is_stored(&self) -> bool {
+        matches!(self, KnownOrigin::Stored(_))
+    }
+}
+
 pub(crate) const FIND: &str = "SELECT record FROM origins WHERE origin = ?1";
 pub(crate) const OF_RECORD: &str = "SELECT origin FROM origins WHERE record = ?1 LIMIT 1";
 /// Times of a hook and a transcript differ by less than this.
@@ -142,11 +148,26 @@ pub fn batch_of(rx: &Rx<'_>, record: i64) -> Result<Option<i64>, OpError> {
     Ok(found.flatten())
 }
 
+/// Whether a record has an origin.
+pub fn has_any(rx: &Rx<'_>, record: i64) -> Result<bool, OpError> {
+    rx.sql(|db| db.prepare_cached(OF_RECORD)?.exists([record]))
+}
+
 /// Stores the origin of a record, and the import that added it.
 pub fn add(tx: &Tx<'_>, origin: Origin, record: i64, batch: Option<i64>) -> Result<(), OpError> {
     const ADD: &str = "INSERT INTO origins (origin, record, batch) VALUES (?1, ?2, ?3) \
          ON CONFLICT (origin) DO UPDATE SET record = excluded.record, batch = excluded.batch";
     tx.sql(|db| db.prepare_cached(ADD)?.execute(params![origin.0, record, batch]).map(drop))
+}
+
+/// Adds a second origin to a record that has one, also if the origin was that of a purged record. It belongs to the
+/// import that added the record, else to this one.
+pub fn add_second(tx: &Tx<'_>, first: Origin, second: Origin, batch: i64) -> Result<(), OpError> {
+    const SECOND: &str = "INSERT INTO origins (origin, record, batch) \
+         SELECT ?2, record, coalesce(batch, ?3) FROM origins \
+         WHERE origin = ?1 AND record IS NOT NULL ON CONFLICT (origin) DO UPDATE \
+         SET record = excluded.record, batch = excluded.batch WHERE origins.record IS NULL";
+    tx.sql(|db| db.prepare_cached(SECOND)?.execute(params![first.0, second.0, batch]).map(drop))
 }
 
 /// The record of an event that a build without origins stored: of the same session and kind, with the same text, at
@@ -217,8 +238,14 @@ pub(crate) fn forget(tx: &Tx<'_>, records: &str) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(FORGET)?.execute([records]).map(drop))
 }
 
-/// Removes the origins of a deleted record.
+/// Removes one origin.
+pub(crate) fn drop_one(tx: &Tx<'_>, origin: Origin) -> Result<(), OpError> {
+    const DROP: &str = "DELETE FROM origins WHERE origin = ?1";
+    tx.sql(|db| db.prepare_cached(DROP)?.execute([origin.0]).map(drop))
+}
+
+/// Removes the origins of a deleted record, and the marks that it is unfinished.
 pub(crate) fn remove(tx: &Tx<'_>, record: i64) -> Result<(), OpError> {
-    const REMOVE: &str = "DELETE FROM origins WHERE record = ?1";
+    const REMOVE: &str = "DELETE FROM origins WHERE record IN (?1, -?1)";
     tx.sql(|db| db.prepare_cached(REMOVE)?.execute([record]).map(drop))
 }

@@ -419,7 +419,8 @@ pub struct RecordBatch {
 }
 
 impl RecordBatch {
-    /// Whether a record with these origins is stored or was purged.
+    /// `Known` if a record with one of these origins is stored, `Forgotten` if it was purged and this import does not
+    /// store it again; else none.
     fn known(self, rx: &Rx<'_>, origins: &[Origin]) -> Result<Option<Placed>, OpError> {
         let mut forgotten = None;
         for origin in origins {

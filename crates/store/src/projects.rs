@@ -449,6 +449,34 @@ pub fn alias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
     }
 }
 
+/// Removes an alias of the project. An error if the project is known by it, or if sessions began there.
+pub fn unalias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
+    const BEGAN: &str = "SELECT count(*) FROM sessions WHERE project = ?1 AND root = ?2";
+    let known = by_id(tx, project)?;
+    let name = known.as_ref().map(|project| project.name.as_str()).unwrap_or_default();
+    if alias_of(tx, value)?.is_none_or(|(of, _)| of != project) {
+        return Err(OpError::not_found(format!("{value} is not an alias of {name}"))
+            .with("param", "alias")
+            .hint("`rekindle project list` shows the aliases of each project."));
+    }
+    let is_own = |one: &Project| one.key == value || one.root.as_deref() == Some(value);
+    if known.as_ref().is_some_and(is_own) {
+        let message = format!("{value} is what the project {name} is known by");
+        return Err(OpError::invalid("alias", message)
+            .hint("`rekindle project merge` joins it with another project."));
+    }
+    let began: u64 = tx.sql(|db| {
+        db.prepare_cached(BEGAN)?.query_row(params![project, value], |row| row.cell(0))
+    })?;
+    if began > 0 {
+        let message = format!("{} began in {value}", text::counted(began, "session"));
+        return Err(OpError::new(Code::Conflict, message).with("param", "alias").hint(
+            "`rekindle project split` makes the directory a project of its own, with its sessions.",
+        ));
+    }
+    remove_alias(tx, value)
+}
+
 /// Makes one project of two: everything of `from` belongs to `into` afterwards, and all its names
 /// lead there.
 pub fn merge(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {

@@ -205,21 +205,22 @@ pub fn list(rx: &Rx<'_>, filter: &ReceiptFilter, limit: usize) -> Result<Vec<Rec
     rx.sql(|db| db.prepare_cached(&select)?.query_map(given, read)?.collect())
 }
 
-/// The entries that were delivered in a slot of time, and their tokens.
+/// The tokens of the entries that were delivered in a slot of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InjectedSlot {
     /// Slots since 1970, UTC.
     pub slot: i64,
-    pub entries: u64,
     pub tokens: u64,
-    /// Tokens of the entries whose use is recorded, and of those that were used.
+    /// Tokens of the entries whose use is counted, and of those of them that were used. Records may be used, too, but an
+    /// unused one says nothing, so a share of them would mislead.
     pub tracked_tokens: u64,
     pub used_tokens: u64,
 }
 
-pub(crate) const BY_SLOT: &str = "SELECT at / ?1, count(*), sum(tokens), \
+pub(crate) const BY_SLOT: &str = "SELECT at / ?1, sum(tokens), \
      sum(tokens * (substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?2)))), \
-     sum(tokens * (used != 0)) FROM receipts WHERE at >= ?3 AND at < ?4 AND tokens > 0 \
+     sum(tokens * (used != 0) * (substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?2)))) \
+     FROM receipts WHERE at >= ?3 AND at < ?4 AND tokens > 0 \
      AND (?5 IS NULL OR +session IN (SELECT id FROM sessions WHERE project IN (SELECT value FROM json_each(?5)))) \
      GROUP BY 1";
 
@@ -236,10 +237,9 @@ pub fn by_slot(
     let read = |row: &Row<'_>| {
         Ok(InjectedSlot {
             slot: row.cell(0)?,
-            entries: row.cell(1)?,
-            tokens: row.cell(2)?,
-            tracked_tokens: row.cell(3)?,
-            used_tokens: row.cell(4)?,
+            tokens: row.cell(1)?,
+            tracked_tokens: row.cell(2)?,
+            used_tokens: row.cell(3)?,
         })
     };
     let given = params![slot_ms, tracked, from, to, projects];
@@ -273,12 +273,13 @@ pub fn unused(rx: &Rx<'_>, session: i64, scheme: &str) -> Result<Vec<(String, i6
     rx.sql(|db| db.prepare_cached(UNUSED)?.query_map(given, read)?.collect())
 }
 
-/// The learned entries that were shown in a session and not used there. Texts about the session's own or an orphaned
-/// ghap are not among them: only a step with that ghap uses them.
-pub fn unused_learned(rx: &Rx<'_>, session: i64) -> Result<Vec<String>, OpError> {
+/// The records and learned entries that were shown in a session and not used there. Texts about the session's own or an
+/// orphaned ghap are not among them: only a step with that ghap uses them.
+pub fn unused_items(rx: &Rx<'_>, session: i64) -> Result<Vec<String>, OpError> {
     let unused = format!(
         "SELECT DISTINCT path FROM receipts WHERE session = ?1 AND used = 0 AND tokens > 0 \
-         AND (path LIKE 'memory://%' OR path LIKE 'value://%' OR path LIKE 'ghap://%') \
+         AND (path LIKE 'memory://%' OR path LIKE 'value://%' OR path LIKE 'ghap://%' \
+         OR path LIKE 'obs://%') \
          AND {NO_STEP}"
     );
     rx.sql(|db| db.prepare_cached(&unused)?.query_map([session], |row| row.cell(0))?.collect())
@@ -304,11 +305,12 @@ pub fn mark_read(tx: &Tx<'_>, session: i64, path: &str) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(&read)?.execute(params![session, path]).map(drop))
 }
 
-/// Schemes of entries whose use is recorded. An entry of another scheme may be useful without a recorded use.
+/// Schemes of entries that rank lower if no session used them. An entry of another scheme may be useful without a recorded
+/// use: a record in a briefing says what was done.
 pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value"];
 
 /// Schemes of entries that a session uses by reading them.
-pub const READ_IS_USE: &[&str] = &["ghap", "memory", "value"];
+pub const READ_IS_USE: &[&str] = &["ghap", "memory", "value", "obs"];
 
 /// The entries of a source that sessions got, and their use.
 #[derive(Clone, Debug, PartialEq, Eq)]

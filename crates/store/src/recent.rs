@@ -72,6 +72,8 @@ impl Eq for Head {}
 const UNSEEN: i64 = i64::MAX;
 
 pub(crate) const LAST_ACTIVE: &str = "SELECT max(last_at) FROM sessions WHERE project = ?1";
+pub(crate) const LAST_MARK: &str =
+    "SELECT max(at) FROM observations WHERE project = ?1 AND kind = 'marker'";
 pub(crate) const NEXT: &str = "SELECT id, at FROM observations WHERE project = ?1 AND kind = ?2 \
      AND (at, id) < (?3, ?4) ORDER BY at DESC, id DESC LIMIT 1";
 pub(crate) const NEXT_KIND: &str = "SELECT kind FROM observations WHERE project = ?1 AND kind > ?2 \
@@ -112,9 +114,15 @@ pub fn best(
     Ok(())
 }
 
-/// The time of a project's last activity: none of its observations is newer.
-fn last_active(rx: &Rx<'_>, project: i64) -> Result<Option<i64>, OpError> {
-    rx.sql(|db| db.prepare_cached(LAST_ACTIVE)?.query_row([project], |row| row.cell(0)))
+/// The time of a project's last activity: none of its records is newer. A mark is no activity of its session, so its time
+/// is read apart.
+pub(crate) fn last_active(rx: &Rx<'_>, project: i64) -> Result<Option<i64>, OpError> {
+    let mut last: Option<i64> = None;
+    for select in [LAST_ACTIVE, LAST_MARK] {
+        let found = rx.sql(|db| db.prepare_cached(select)?.query_row([project], |row| row.cell(0)));
+        last = last.max(found?);
+    }
+    Ok(last)
 }
 
 /// The newest observation of this project and kind before this time and id.

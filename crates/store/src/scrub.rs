@@ -1,5 +1,5 @@
-//! Reads the stored texts again, to redact them when there are new rules: records, projects with all
-//! their names, and the directories, names, hints and context of sessions.
+//! Reads the stored texts again and replaces them, to redact them when there are new rules: records, projects with
+//! all their names, and the directories, names, models, hints and context of sessions.
 //!
 //! Summaries are read with [`crate::sessions::summaries_after`]. The old text leaves the file with
 //! [`crate::passages::optimize`] and [`crate::Store::compact`].

@@ -139,7 +139,7 @@ pub fn sessions(
     let conditions = Conditions::of(rx, filter)?;
     let vector = Vector::of(query.typed()).filter(|_| recipe == Recipe::Table);
     let passages = rx.passages()?;
-    let mut words = words::words(rx, passages.end(), &query.words)?.unwrap_or_default();
+    let mut words = words::words(rx, passages.end(), query.terms())?.unwrap_or_default();
     words.truncate(limits::QUERY_WORDS_MAX);
     let whole = bm25::whole_sessions(&passages, &words);
     let mut sessions =

@@ -55,6 +55,14 @@ impl ListChange {
     }
 }
 
+/// Notes that an import added records, which may be those of many sessions: one event for each of its calls.
+pub fn imported(tx: &Tx<'_>, added: u64) -> Result<(), OpError> {
+    if added == 0 {
+        return Ok(());
+    }
+    ListChange::Started.note(tx, ALL)
+}
+
 /// Notes the sets of a session after a change. `set_name` is the set that changed, if it is only one. Returns the number
 /// of the event.
 pub fn context_changed(

@@ -29,6 +29,8 @@ pub(crate) use aggregate::{NAMES, Sessions};
 struct SessionWork {
     /// When sessions were last active, in milliseconds since 1970.
     active: BTreeMap<i64, i64>,
+    /// Sessions that end if they were last active at this time or before.
+    over: BTreeMap<i64, i64>,
     /// Sessions that get a new summary.
     summaries: BTreeSet<i64>,
 }
@@ -38,13 +40,28 @@ impl SessionWork {
         let last = self.active.entry(session).or_insert(at);
         *last = at.max(*last);
     }
+
+    fn note_over(&mut self, session: i64, until: i64) {
+        let known = self.over.entry(session).or_insert(until);
+        *known = until.max(*known);
+    }
 }
 
 impl Deferred for SessionWork {
     fn add(&mut self, later: SessionWork) {
         later.active.into_iter().for_each(|(session, at)| self.note_active(session, at));
+        later.over.into_iter().for_each(|(session, until)| self.note_over(session, until));
         self.summaries.extend(later.summaries);
     }
+}
+
+/// How a caller may write the id of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionIdForm {
+    /// For programs and agents: the id of a session that is gone must not select another one.
+    Whole,
+    /// For users at the command line, which prints ids as prefixes.
+    Prefix,
 }
 
 /// A session as an event shows it.
@@ -69,6 +86,8 @@ pub struct Seen {
     /// The project where the session was first seen.
     pub project: i64,
     pub new: bool,
+    /// Whether a session that was idle or ended is active again.
+    pub went_active: bool,
 }
 
 /// Which sessions a listing has.
@@ -111,7 +130,10 @@ const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, 
      s.started_at, s.last_at, s.ended_at, s.state, s.pinned, s.signature, s.summary \
      FROM sessions s LEFT JOIN projects p ON p.id = s.project ";
 pub(crate) const BY_NAME: &str =
-    "SELECT id, project, state, ended_at, started_at, root FROM sessions WHERE name = ?1";
+    "SELECT id, project, state, ended_at, started_at, root, agent FROM sessions WHERE name = ?1";
+/// The agent of a session that a call created whose client is not a known agent.
+pub const UNKNOWN_AGENT: &str = "unknown";
+
 /// `max` and `min`, because the clock may be set back: a session never becomes shorter.
 const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
@@ -140,20 +162,24 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
         && project == seen.project
     {
         tx.defer(|work: &mut SessionWork| work.note_active(id, seen.at));
-        return Ok(Seen { id, project, new: false });
+        return Ok(Seen { id, project, new: false, went_active: false });
     }
-    type Known = (i64, i64, String, Option<i64>, i64, Option<String>);
+    type Known = (i64, i64, String, Option<i64>, i64, Option<String>, String);
     let known: Option<Known> = tx.sql(|db| {
         let mut select = db.prepare_cached(BY_NAME)?;
         let row = |row: &Row<'_>| {
             let (state, ended_at) = (row.cell(2)?, row.cell(3)?);
-            Ok((row.cell(0)?, row.cell(1)?, state, ended_at, row.cell(4)?, row.cell(5)?))
+            let (started_at, root, agent) = (row.cell(4)?, row.cell(5)?, row.cell(6)?);
+            Ok((row.cell(0)?, row.cell(1)?, state, ended_at, started_at, root, agent))
         };
         select.query_row([seen.name], row).optional()
     })?;
-    let Some((id, project, state, ended_at, started_at, root)) = known else {
+    let Some((id, project, state, ended_at, started_at, root, agent)) = known else {
         return create(tx, seen);
     };
+    if agent == UNKNOWN_AGENT && seen.agent != UNKNOWN_AGENT {
+        name_agent(tx, id, seen.agent)?;
+    }
     if project != seen.project && root.is_some() && root.as_deref() == seen.root {
         return continue_in_project(tx, seen, (id, project));
     }
@@ -161,11 +187,12 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
         true if join_project(tx, id, seen)? => seen.project,
         _ => project,
     };
-    if state == SessionState::Active.word() && seen.at >= started_at {
+    let was_active = state == SessionState::Active.word();
+    if was_active && seen.at >= started_at {
         let alive = Alive { id, project, started_at };
         tx.cached::<AliveSessions>().0.borrow_mut().insert(seen.name.to_owned(), alive);
         tx.defer(|work: &mut SessionWork| work.note_active(id, seen.at));
-        return Ok(Seen { id, project, new: false });
+        return Ok(Seen { id, project, new: false, went_active: false });
     }
     forget_alive(tx, id);
     // A new event restores a session that was deleted without its records, which is also ended.
@@ -176,7 +203,14 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
         if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
     let given = params![id, seen.at, state.word(), ended_at];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
-    Ok(Seen { id, project, new: false })
+    let went_active = state == SessionState::Active && !was_active;
+    Ok(Seen { id, project, new: false, went_active })
+}
+
+/// Names the agent of a session that a call created before the agent's first event.
+fn name_agent(tx: &Tx<'_>, id: i64, agent: &str) -> Result<(), OpError> {
+    const NAME: &str = "UPDATE sessions SET agent = ?2 WHERE id = ?1";
+    tx.sql_on_row(|db| db.prepare_cached(NAME)?.execute(params![id, agent])).map(drop)
 }
 
 /// Gives a session to the project and the agent of its first event, if a call without a directory created it.
@@ -210,7 +244,7 @@ fn continue_in_project(
     rename(earlier, seen.name)?;
     let given = params![earlier, seen.at, SessionState::Active.word(), None::<i64>];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
-    Ok(Seen { id: earlier, project: seen.project, new: false })
+    Ok(Seen { id: earlier, project: seen.project, new: false, went_active: true })
 }
 
 /// Drops the cached session, because its state changes.
@@ -239,7 +273,7 @@ fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
             seen.at
         ])
     })?;
-    Ok(Seen { id, project: seen.project, new: true })
+    Ok(Seen { id, project: seen.project, new: true, went_active: false })
 }
 
 /// Notes that the agent has answered and waits.
@@ -257,11 +291,28 @@ pub fn end(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(END)?.execute(params![id, at])).map(drop)
 }
 
-/// Notes that a session of a transcript is over, at the time of its last event.
-pub fn over(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
-    end(tx, id, i64::MIN)?;
+/// Notes that a session of a transcript is over, at the time of its last event, unless that is later than `until`. The
+/// time is known at the end of the group: the events of the transcript may be in the same one.
+pub fn over(tx: &Tx<'_>, id: i64, until: i64) {
+    tx.defer(|work: &mut SessionWork| work.note_over(id, until));
     summarise_later(tx, id);
-    Ok(())
+}
+
+/// Ends a session at the time of its last event.
+fn end_if_quiet(tx: &Tx<'_>, id: i64, until: i64) -> Result<(), OpError> {
+    const END: &str = "UPDATE sessions SET state = 'ended', ended_at = last_at \
+         WHERE id = ?1 AND last_at <= ?2";
+    forget_alive(tx, id);
+    tx.sql_on_row(|db| db.prepare_cached(END)?.execute(params![id, until])).map(drop)
+}
+
+/// Opens a session again that a transcript ended too early, because it went on after that.
+pub fn went_on(tx: &Tx<'_>, id: i64, at: i64, waits: bool) -> Result<(), OpError> {
+    const OPEN: &str = "UPDATE sessions SET state = ?3, ended_at = NULL \
+         WHERE id = ?1 AND state = 'ended' AND ended_at < ?2";
+    let state = if waits { SessionState::Idle } else { SessionState::Active };
+    forget_alive(tx, id);
+    tx.sql_on_row(|db| db.prepare_cached(OPEN)?.execute(params![id, at, state.word()])).map(drop)
 }
 
 /// Extends the times of a session to a record that an import added.
@@ -298,28 +349,34 @@ pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<Session>, OpError> {
 }
 
 /// The session that a caller means, also one that was deleted without its records.
-pub fn find_with_records(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
+pub fn find_with_records(
+    rx: &Rx<'_>,
+    given: &str,
+    form: SessionIdForm,
+) -> Result<Session, OpError> {
     let name = given.strip_prefix("session://").unwrap_or(given);
     let select = format!("{COLUMNS} WHERE s.name = ?1");
     let found = rx.sql(|db| db.prepare_cached(&select)?.query_row([name], read).optional())?;
-    found.map_or_else(|| find(rx, given), Ok)
+    found.map_or_else(|| find(rx, given, form), Ok)
 }
 
-/// The session that a caller means: by the agent's own id, by its first characters if no other session
-/// begins with them, or by its path `session://ID`.
-pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
+/// The session that a caller means: by the agent's own id, by its path `session://ID`, or, if this caller may do so, by
+/// the first characters of the id if no other session begins with them.
+pub fn find(rx: &Rx<'_>, given: &str, form: SessionIdForm) -> Result<Session, OpError> {
     let name = given.strip_prefix("session://").unwrap_or(given);
     if let Some(session) = by_name(rx, name)? {
         return Ok(session);
     }
+    let by_prefix = form == SessionIdForm::Prefix;
     let is_long_enough = name.chars().count() >= limits::SESSION_PREFIX_CHARS_MIN;
-    let mut named = if is_long_enough { with_prefix(rx, name)? } else { Vec::new() };
+    let mut named = if by_prefix && is_long_enough { with_prefix(rx, name)? } else { Vec::new() };
     if named.len() == 1 {
         return Ok(named.remove(0));
     }
     let shown = text::one_line(name, limits::HOOK_NAME_BYTES_MAX);
     if named.is_empty() {
         let least = match is_long_enough {
+            _ if !by_prefix => "Give the whole id. ".to_owned(),
             true => String::new(),
             false => format!(
                 "Give the whole id, or at least {} characters of it. ",
@@ -344,6 +401,18 @@ pub fn find(rx: &Rx<'_>, given: &str) -> Result<Session, OpError> {
     let message = format!("the ids of {count} sessions begin with '{shown}'");
     let hint = format!("Give more characters of the id: {}{more}.", listed.join("; "));
     Err(OpError::invalid("session_id", message).hint(hint))
+}
+
+/// Refuses to delete a session that [`find`] found by a prefix: a user must have seen which one it is.
+pub fn check_whole_id(given: &str, found: &Session) -> Result<(), OpError> {
+    let name = given.strip_prefix("session://").unwrap_or(given);
+    if name == found.session_id {
+        return Ok(());
+    }
+    let line = |id: &str| text::one_line(id, limits::HOOK_NAME_BYTES_MAX);
+    let (shown, whole) = (line(name), line(&found.session_id));
+    let message = format!("nothing was deleted: '{shown}' is only a prefix of the id {whole}");
+    Err(OpError::invalid("session_id", message).hint("Give the whole id to delete that session."))
 }
 
 /// The condition that a session's name begins with the first parameter. No name has a character above U+10FFFF, so both
@@ -554,6 +623,14 @@ pub fn summarise_later(tx: &Tx<'_>, id: i64) {
     tx.defer(|work: &mut SessionWork| {
         work.summaries.insert(id);
     });
+}
+
+/// Rebuilds the summary of a session that has one, because it got records of an earlier time.
+pub fn refresh_summary(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
+    if has_summary(tx, id)? {
+        summarise_later(tx, id);
+    }
+    Ok(())
 }
 
 /// Replaces the summary, or deletes it.

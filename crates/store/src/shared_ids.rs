@@ -30,8 +30,8 @@ pub(crate) struct SharedId {
     pub(crate) keeper: &'static str,
 }
 
-/// All records that share their id, each once. The table that keeps its ids is read, and they are looked up in the other.
-/// Indices may differ from a damaged row, so they are not used.
+/// The records that need a new id because a record of another table keeps theirs, each once. The keeper's table is
+/// scanned, and its ids are looked up in the other one. No index is used, because it may differ from a damaged row.
 pub(crate) fn find(db: &Connection, registry: &Registry) -> rusqlite::Result<Vec<SharedId>> {
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     for (table, keeper) in pairs(registry) {

@@ -72,6 +72,16 @@ impl Browser {
         sign(&self.key, &self.challenge, self.counter, (method, target), body)
     }
 
+    /// The headers of a WebSocket. A page sends its proof as a sub-protocol.
+    pub fn of_socket(&mut self, port: u16) -> [(&'static str, String); 3] {
+        let proof = self.proof("GET", "/ws", b"");
+        [
+            ("Cookie", self.cookie.clone()),
+            ("Origin", format!("http://127.0.0.1:{port}")),
+            ("Sec-WebSocket-Protocol", format!("rekindle, proof.{proof}")),
+        ]
+    }
+
     /// Posts a body with a fresh proof.
     pub fn post(&mut self, target: &str, body: &[u8]) -> Response {
         let proof = self.proof("POST", target, body);

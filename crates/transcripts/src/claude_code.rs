@@ -11,7 +11,7 @@ use model::time;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{EventSink, ReadEvent, TranscriptReader, Unread};
+use crate::{EventSink, PROMPT_LINE, ReadEvent, TranscriptReader, Unread, contains};
 
 /// Kinds of lines without anything that a hook would report.
 const IRRELEVANT: &[&str] = &[
@@ -31,12 +31,21 @@ const IRRELEVANT: &[&str] = &[
     "worktree-state",
     "agent-name",
     "summary",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "tools-used",
+    "cost-state",
 ];
 
 /// How an interrupted turn ends, instead of with an answer.
 const INTERRUPTED: &str = "[Request interrupted by user";
+/// Begins the output of one of Claude Code's own commands.
+const LOCAL_COMMAND: &str = "<local-command-";
 /// The result of a tool that the user did not allow. It never ran.
 const REJECTED: &str = "The user doesn't want to proceed with this tool use";
+/// A line that is older than its file by more than this was copied, in milliseconds. Lines of one moment are in any order.
+const COPIED_MS: i64 = 1_000;
 /// The name of the subagent that summarises a session for its compaction begins with this.
 const COMPACTION: &str = "acompact";
 
@@ -49,6 +58,8 @@ pub struct ClaudeCode {
     /// A slash command that is a prompt, unless its output follows: then it was one of Claude Code's own.
     command: Option<(ClaudeContext, String)>,
     title: Option<ClaudeTitle>,
+    /// The first time in the file. Older lines were copied from another session.
+    begun: Option<i64>,
 }
 
 /// A tool call before its result.
@@ -61,6 +72,8 @@ struct OpenCall {
 #[derive(Default)]
 struct ClaudeTurn {
     prompt_id: Option<String>,
+    /// The id of the prompt's line.
+    line: Option<String>,
     /// The model's last message, if it has words.
     message: Option<ClaudeMessage>,
     /// Whether the answer was reported.
@@ -121,14 +134,17 @@ struct ClaudeLine<'a> {
 }
 
 impl ClaudeLine<'_> {
+    fn at(&self) -> Option<i64> {
+        self.timestamp.as_ref().and_then(Json::as_str).and_then(time::parse_rfc3339)
+    }
+
     fn context(&self) -> Option<ClaudeContext> {
-        let at = self.timestamp.as_ref().and_then(Json::as_str).and_then(time::parse_rfc3339);
         Some(ClaudeContext {
             session: self.session_id.clone()?,
             cwd: self.cwd.clone(),
             subagent: self.agent_id.clone(),
             model: None,
-            at,
+            at: self.at(),
         })
     }
 
@@ -154,6 +170,9 @@ impl TranscriptReader for ClaudeCode {
                 serde_json::error::Category::Data => Unread::Malformed,
                 _ => Unread::NotJson,
             })?;
+        if self.begun.is_none() {
+            self.begun = line.at();
+        }
         let kind = line.kind.as_deref().ok_or(Unread::Malformed)?;
         match kind {
             "user" => self.user(&line, sink),
@@ -186,13 +205,14 @@ impl TranscriptReader for ClaudeCode {
     fn can_start_here(&self, next: &[u8]) -> bool {
         const USER: &[u8] = br#""type":"user""#;
         let starts_turn = || {
-            if !next.windows(USER.len()).any(|window| window == USER) {
+            if !contains(next, USER) {
                 return false;
             }
             let line: Option<ClaudeLine<'_>> = serde_json::from_slice(next).ok();
-            line.is_some_and(|line| line.kind.as_deref() == Some("user") && is_prompt(&line))
+            let line = line.filter(|line| line.kind.as_deref() == Some("user"));
+            line.and_then(|line| prompt_of(&line)).is_some_and(|text| self.ends_calls(&text))
         };
-        self.calls.is_empty() && self.command.is_none() && starts_turn()
+        self.command.is_none() && starts_turn()
     }
 
     fn title(&self) -> Option<&str> {
@@ -230,28 +250,33 @@ impl ClaudeCode {
             self.turn.message = None;
             return Ok(());
         }
-        if text.trim_start().starts_with("<local-command-") {
+        if text.trim_start().starts_with(LOCAL_COMMAND) {
             self.command = None;
             return Ok(());
         }
-        let prompt_id = line.prompt_id.clone().or_else(|| line.uuid.clone());
+        // A fork gives its own prompt id to the lines that it copies; the id of a line stays.
+        let is_copy = context.at.zip(self.begun).is_some_and(|(at, begun)| at < begun - COPIED_MS);
+        let prompt_id = line.prompt_id.clone().filter(|_| !is_copy);
+        self.end_turn(sink);
+        self.start_turn(prompt_id.or_else(|| line.uuid.clone()), line.uuid.clone());
         match slash_command(&text) {
-            Some(command) => {
-                self.end_turn(sink);
-                self.start_turn(prompt_id);
-                self.command = Some((context, command));
-            }
+            Some(command) => self.command = Some((context, command)),
             None => {
-                self.end_turn(sink);
-                self.start_turn(prompt_id);
+                self.calls.clear();
                 self.prompt(&context, &text, sink);
             }
         }
         Ok(())
     }
 
-    fn start_turn(&mut self, prompt_id: Option<String>) {
-        self.turn = ClaudeTurn { prompt_id, ..ClaudeTurn::default() };
+    /// Whether no call is open after a prompt with these words. A call that has no result by the next prompt was
+    /// interrupted and gets none; but Claude Code runs its own commands while a call is at work.
+    fn ends_calls(&self, prompt: &str) -> bool {
+        self.calls.is_empty() || slash_command(prompt).is_none()
+    }
+
+    fn start_turn(&mut self, prompt_id: Option<String>, line: Option<String>) {
+        self.turn = ClaudeTurn { prompt_id, line, ..ClaudeTurn::default() };
     }
 
     fn prompt(&self, context: &ClaudeContext, text: &str, sink: &mut EventSink<'_>) {
@@ -264,6 +289,7 @@ impl ClaudeCode {
     /// Reports a slash command that turned out to be a prompt.
     fn submit_command(&mut self, sink: &mut EventSink<'_>) {
         if let Some((context, command)) = self.command.take() {
+            self.calls.clear();
             self.prompt(&context, &command, sink);
         }
     }
@@ -381,7 +407,7 @@ impl ClaudeCode {
         let Some(text) = text.and_then(words) else { return Ok(()) };
         let context = line.context().ok_or(Unread::Malformed)?;
         let source = attachment.get("source_uuid").and_then(Json::as_str).map(str::to_owned);
-        self.start_turn(source.or_else(|| line.uuid.clone()));
+        self.start_turn(source.or_else(|| line.uuid.clone()), line.uuid.clone());
         self.prompt(&context, &text, sink);
         Ok(())
     }
@@ -409,6 +435,7 @@ impl ClaudeCode {
         let optional = [
             ("cwd", &context.cwd),
             ("prompt_id", &self.turn.prompt_id),
+            (PROMPT_LINE, &self.turn.line),
             ("agent_id", &context.subagent),
             ("model", &context.model),
         ];
@@ -425,19 +452,23 @@ impl ClaudeCode {
 /// parsed.
 fn is_irrelevant(line: &[u8]) -> bool {
     let head = &line[..line.len().min(400)];
-    let marks: [&[u8]; 2] =
-        [br#""type":"progress","data":"#, br#"{"type":"file-history-snapshot""#];
-    marks.iter().any(|mark| head.windows(mark.len()).any(|window| window == *mark))
+    let starts: [&[u8]; 2] = [br#"{"type":"api-request"#, br#"{"type":"file-history-snapshot""#];
+    const PROGRESS: &[u8] = br#""type":"progress","data":"#;
+    starts.iter().any(|start| head.starts_with(start)) || contains(head, PROGRESS)
 }
 
-/// Whether a line of the user is a prompt, which begins a turn.
-fn is_prompt(line: &ClaudeLine<'_>) -> bool {
-    let content = line.message.as_ref().and_then(|message| message.get("content"));
-    let is_result = |content: &Json<'_>| {
-        content.as_list().into_iter().flatten().any(|block| kind_of(block) == Some("tool_result"))
-    };
+/// Whether words in a line of the user are a report of Claude Code about the turn.
+fn is_report(words: &str) -> bool {
+    words.starts_with(INTERRUPTED) || words.trim_start().starts_with(LOCAL_COMMAND)
+}
+
+/// The words of a line of the user that is a prompt, which begins a turn.
+fn prompt_of(line: &ClaudeLine<'_>) -> Option<String> {
+    let content = line.message.as_ref()?.get("content")?;
+    let mut blocks = content.as_list().into_iter().flatten();
     let is_own = !line.is_meta && !line.is_of_compaction() && !line.is_of_subagent();
-    is_own && content.is_some_and(|content| !is_result(content))
+    let is_result = blocks.any(|block| kind_of(block) == Some("tool_result"));
+    words(content).filter(|text| is_own && !is_result && !is_report(text))
 }
 
 fn kind_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {

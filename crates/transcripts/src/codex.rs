@@ -13,7 +13,7 @@ use model::time;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{EventSink, ReadEvent, TranscriptReader, Unread};
+use crate::{EventSink, ReadEvent, TranscriptReader, Unread, contains};
 
 /// Begins the ids of turns that Codex copied from a session of another agent.
 const IMPORTED_TURN: &str = "external-import-turn";
@@ -92,7 +92,7 @@ impl TranscriptReader for Codex {
             }
             Some("event_msg") => self.event(&payload, at, sink),
             Some("response_item") => self.item(&payload, at, sink),
-            Some("compacted" | "world_state" | "state") => Ok(()),
+            Some("compacted" | "world_state" | "state" | "token_usage_record") => Ok(()),
             Some(kind) if kind.starts_with("inter_agent_communication") => Ok(()),
             Some(_) if self.thread.as_ref().is_some_and(|thread| thread.is_bare) => {
                 self.item(&payload, at, sink)
@@ -109,7 +109,10 @@ impl TranscriptReader for Codex {
 
     fn can_start_here(&self, next: &[u8]) -> bool {
         const STARTED: &[u8] = br#""type":"task_started""#;
-        self.calls.is_empty() && contains(next, STARTED)
+        // Without the id of a turn, a prompt's id depends on all prompts before it.
+        const TURN: &[u8] = br#""turn_id":""#;
+        let is_internal = self.thread.as_ref().is_some_and(|thread| thread.is_internal);
+        self.calls.is_empty() && !is_internal && contains(next, STARTED) && contains(next, TURN)
     }
 
     fn prime(&mut self, first: &[u8]) {
@@ -409,10 +412,6 @@ fn is_irrelevant(line: &[u8]) -> bool {
         br#""payload":{"type":"ghost_snapshot""#,
     ];
     marks.iter().any(|mark| contains(head, mark))
-}
-
-fn contains(line: &[u8], part: &[u8]) -> bool {
-    line.windows(part.len()).any(|window| window == part)
 }
 
 fn text<'j>(json: &'j Json<'_>, member: &str) -> Option<&'j str> {

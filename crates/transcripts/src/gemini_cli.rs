@@ -78,7 +78,13 @@ impl TranscriptReader for GeminiCli {
 
     fn can_start_here(&self, next: &[u8]) -> bool {
         const USER: &[u8] = br#""type":"user""#;
-        !self.turn.has_open_calls && next.windows(USER.len()).any(|window| window == USER)
+        if self.turn.has_open_calls || !next.windows(USER.len()).any(|window| window == USER) {
+            return false;
+        }
+        // A prompt that is written again begins no turn.
+        let line: Option<Json<'_>> = serde_json::from_slice(next).ok();
+        let id = line.as_ref().and_then(|line| text(line, "id")).unwrap_or_default();
+        !self.reported.contains(&format!("prompt {id}"))
     }
 
     fn prime(&mut self, first: &[u8]) {

@@ -31,6 +31,9 @@ pub struct ReadEvent<'a> {
     pub position: Option<u32>,
 }
 
+/// A member of the payload that no hook has: the id of the line of the event's prompt, if copies of the line keep it.
+pub const PROMPT_LINE: &str = "prompt_line";
+
 /// Facts about a session that are in the place of its file, and not in its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionPlace {
@@ -82,4 +85,9 @@ pub trait TranscriptReader {
 
     /// The title that the agent or the user gave to the session, if the file has one.
     fn title(&self) -> Option<&str>;
+}
+
+/// Whether a line has these bytes. Most lines are only searched and never parsed.
+fn contains(line: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(line, part).is_some()
 }

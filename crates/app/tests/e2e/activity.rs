@@ -102,6 +102,58 @@ fn activity_lists_the_records_of_all_sessions_by_page_and_filter() {
     }
 }
 
+/// @activity_pages
+#[test]
+fn a_mark_in_an_idle_session_is_listed_at_its_time_and_on_a_page() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_millis();
+    let before = i64::try_from(now).expect("a time") - 60_000;
+    for (number, (session, cwd)) in
+        [("s-idle", "/srv/a"), ("s-busy", "/srv/b"), ("s-busy", "/srv/b")].into_iter().enumerate()
+    {
+        let prompt =
+            json!({ "session_id": session, "cwd": cwd, "prompt": format!("part {number}") });
+        let time = before + 1_000 * i64::try_from(number).expect("a number");
+        at(&http, time, "UserPromptSubmit", prompt);
+    }
+    let marked = http.rpc("mark", &json!({ "text": "keep the cents", "session_id": "s-idle" }));
+    let marked = marked.expect("a mark")["id"].clone();
+    for filter in [json!({}), json!({ "agent": "claude-code" })] {
+        let mut ask = filter.clone();
+        ask["project"] = json!("*");
+        ask["limit"] = json!(2);
+        let first = http.rpc("activity", &ask).expect("a page");
+        assert_eq!(texts(&first), ["keep the cents", "part 2"], "{filter}: {first}");
+        assert_eq!((&first["records"][0]["id"], &first["last_id"]), (&marked, &marked));
+        ask["before"] = first["next"].clone();
+        assert_eq!(texts(&http.rpc("activity", &ask).expect("a page")), ["part 1", "part 0"]);
+    }
+    let recent = http.rpc("recent_context", &json!({ "project": "/srv/a" })).expect("records");
+    assert!(recent.to_string().contains("keep the cents"), "{recent}");
+}
+
+/// @activity_types
+#[test]
+fn types_of_declared_records_are_refused_with_those_that_activity_has() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    runs(&http, "s-1", "/srv/a", "make", false);
+    let stored = json!({ "content": "Round once.", "category": "decision", "cwd": "/srv/a" });
+    http.rpc("store_memory", &stored).expect("a memory");
+    for kind in ["memory", "ghap", "experience", "value", "session_summary", "nothing"] {
+        let refused = http.rpc("activity", &json!({ "project": "*", "obs_type": kind }));
+        let refused = refused.expect_err("an error");
+        assert_eq!(refused["code"], 40001, "{kind}: {refused}");
+        let hint = refused.to_string();
+        assert!(hint.contains("file_edit") && hint.contains("session_start"), "{hint}");
+    }
+    let printed = home.run(&["activity", "--project", "*", "--type", "memory"]);
+    assert_eq!((printed.code, printed.stdout.as_str()), (1, ""), "{}", printed.stderr);
+}
+
 /// @activity_feed
 #[test]
 fn new_activity_is_reported_in_groups_with_its_true_number() {
@@ -226,8 +278,6 @@ fn at(http: &Http, at: i64, event: &str, mut payload: Value) {
 #[test]
 fn records_are_counted_by_local_day_and_hour_and_by_what_they_are() {
     const MINUTE: i64 = 60_000;
-    // 2026-01-01T00:00:00Z in seconds.
-    const DAY: i64 = 1_767_225_600;
     // Thursday, 2026-01-01T23:10:00Z.
     const LATE: i64 = 1_767_309_000_000;
     let home = home();
@@ -255,25 +305,27 @@ fn records_are_counted_by_local_day_and_hour_and_by_what_they_are() {
     };
     let per_bucket = |stats: &Value| -> Vec<u64> {
         let buckets = stats["buckets"].as_array().unwrap();
-        buckets.iter().map(|one| one["records"].as_u64().unwrap()).collect()
+        buckets.iter().map(|one| one["count"].as_u64().unwrap()).collect()
     };
     let days = ask(json!({}));
     assert_eq!((&days["records"], &days["failed"]), (&json!(8), &json!(1)), "{days}");
-    assert_eq!((per_bucket(&days), &days["buckets"][0]["at"]), (vec![4, 4], &json!(DAY)), "{days}");
     let types = json!({ "command": 1, "command_error": 1, "user_prompt": 2 });
-    assert_eq!(days["buckets"][0]["by_type"], types);
-    assert_eq!((&days["from"], &days["to"]), (&json!(DAY), &json!(DAY + 3 * 86_400)));
+    let first = json!({ "start": "2026-01-01T00:00:00Z", "count": 4, "failed": 1, "by": types });
+    assert_eq!((per_bucket(&days), &days["buckets"][0]), (vec![4, 4], &first), "{days}");
+    let ends = (&json!("2026-01-01T00:00:00Z"), &json!("2026-01-04T00:00:00Z"));
+    assert_eq!((&days["from"], &days["to"]), ends);
+    assert_eq!(days["injected"], json!([]));
     assert_eq!(days["by_project"], json!({ "a": 6, "b": 2 }));
     assert_eq!(days["by_tool"], json!({ "Bash": 4 }));
     assert_eq!(days["by_agent"], json!({ "claude-code": 8 }));
     assert_eq!((&days["week"][3][23], &days["week"][4][0]), (&json!(4), &json!(4)), "{days}");
     // In New York all of it was on Thursday, in India on Friday.
     let new_york = ask(json!({ "utc_offset": -300 }));
-    let midnight = json!(DAY + 5 * 3_600);
-    assert_eq!((per_bucket(&new_york), &new_york["buckets"][0]["at"]), (vec![8], &midnight));
+    let midnight = json!("2026-01-01T05:00:00Z");
+    assert_eq!((per_bucket(&new_york), &new_york["buckets"][0]["start"]), (vec![8], &midnight));
     let india = ask(json!({ "utc_offset": 330 }));
-    let midnight = json!(DAY + 86_400 - 330 * 60);
-    assert_eq!((per_bucket(&india), &india["buckets"][0]["at"]), (vec![8], &midnight));
+    let midnight = json!("2026-01-01T18:30:00Z");
+    assert_eq!((per_bucket(&india), &india["buckets"][0]["start"]), (vec![8], &midnight));
     let hours = ask(
         json!({ "bucket": "hour", "from": "2026-01-01T23:00:00Z", "to": "2026-01-02T01:00:00Z" }),
     );

@@ -85,6 +85,13 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     assert_eq!(run(&["clear", "notes"]).ok(), format!("✔ Cleared notes{guessed}"));
     assert_eq!(run(&[&["clear", "ports"], &here[..]].concat()).ok(), "✔ Cleared ports\n");
     assert_eq!(run(&["get"]).ok(), format!("No context stored for this session{guessed}"));
+    run(&["set", "files", "/srv/shop/a.md", "/srv/shop/b.md", "/srv/shop/docs/../c.md"]).ok();
+    let removed = "Removed 2 items from files";
+    let two = ["clear", "files", "--items", "/srv/shop/./a.md", "--items", "/srv/shop/c.md"];
+    assert_eq!(run(&two).ok(), format!("✔ {removed}{guessed}"));
+    assert_eq!(run(&["get"]).ok(), "files:\n  /srv/shop/b.md\n");
+    run(&["clear", "files", "--items", "/srv/shop/b.md"]).ok();
+    assert_eq!(run(&["clear", "--all", "--items", "x"]).code, 1);
     run(&["set", "x", "1"]).ok();
     run(&["set", "y", "2"]).ok();
     assert_eq!(run(&["clear", "--all"]).ok(), format!("✔ Cleared x, y{guessed}"));
@@ -155,6 +162,40 @@ fn a_session_that_goes_on_under_a_new_id_after_clear_keeps_the_context() {
     assert!(!starts_as(&home, "other-1", "startup").contains("8080"));
     let got = home.call("get_relevant_context", &json!({ "session_id": "other-1" }));
     assert_eq!(got["context"], json!({}));
+}
+
+/// @context_cleared_calls
+#[test]
+fn a_call_after_clear_belongs_to_the_session_that_its_hook_names() {
+    let mut home = home();
+    let daemon = home.daemon();
+    starts(&home, "startup");
+    home.set("CLAUDE_CODE_SESSION_ID", SESSION);
+    let mut agent = home.serve();
+    agent.initialize_as("claude-code", "2025-06-18");
+    let end = json!({ "session_id": SESSION, "cwd": "/srv/shop", "hook_event_name": "SessionEnd",
+        "reason": "clear" });
+    home.run_with(&["hook", "SessionEnd"], end.to_string().as_bytes()).ok();
+    starts_as(&home, "cleared-1", "clear");
+    let params = |call: &str| {
+        json!({ "name": "set_relevant_context", "_meta": { "claudecode/toolUseId": call },
+            "arguments": { "setName": "ports", "items": ["9090"] } })
+    };
+    let session_of = |reply: &Value| reply["result"]["structuredContent"]["session_id"].clone();
+    // Without a hook, the session is the one in which the server was started.
+    let reply = agent.request("tools/call", &params("toolu_unseen"));
+    assert_eq!(session_of(&reply), SESSION, "{reply}");
+    let announced = json!({ "session_id": "cleared-1", "cwd": "/srv/shop",
+        "hook_event_name": "PreToolUse", "tool_name": "mcp__rekindle__set_relevant_context",
+        "tool_use_id": "toolu_seen", "tool_input": {} });
+    home.run_with(&["hook", "PreToolUse"], announced.to_string().as_bytes()).ok();
+    let reply = agent.request("tools/call", &params("toolu_seen"));
+    assert_eq!(session_of(&reply), "cleared-1", "{reply}");
+    // Over HTTP nothing else names the session of a call.
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": params("toolu_seen") });
+    let reply = daemon.http().post("/mcp", body.to_string().as_bytes()).json();
+    assert_eq!(session_of(&reply), "cleared-1", "{reply}");
 }
 
 /// @context_joins_project

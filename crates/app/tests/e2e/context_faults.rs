@@ -112,6 +112,39 @@ fn nothing_is_declared_or_given_back_in_a_paused_or_an_excluded_project() {
     assert!(refused.stderr.contains("excluded"), "{}", refused.stderr);
 }
 
+/// @context_not_recorded
+#[test]
+fn a_context_from_a_call_without_a_directory_is_not_shown_in_an_excluded_project() {
+    let mut home = home();
+    home.set("REKINDLE_EXCLUDE_PROJECTS", "shop");
+    let daemon = home.daemon();
+    let root = home.write("shop/a.md", "x").parent().unwrap().to_str().unwrap().to_owned();
+    // The session is not known, so nothing says that it belongs to the excluded project.
+    daemon.http().rpc("set_relevant_context", &set(&["hush"])).unwrap();
+    for source in ["startup", "resume", "compact", "clear"] {
+        assert_eq!(starts(&home, &root, source), "", "{source}");
+    }
+    assert!(starts(&home, "/srv/other", "resume").contains("notes: hush"));
+    drop(daemon);
+    home.run(&["stop"]).ok();
+    assert_eq!(starts(&home, &root, "resume"), "", "without a daemon");
+}
+
+/// @context_not_recorded
+#[test]
+fn a_session_of_an_excluded_project_gets_no_block_in_another_directory() {
+    let mut home = home();
+    let daemon = home.daemon();
+    let root = home.write("shop/a.md", "x").parent().unwrap().to_str().unwrap().to_owned();
+    starts(&home, &root, "startup");
+    home.call("set_relevant_context", &set(&["hush"]));
+    drop(daemon);
+    home.run(&["stop"]).ok();
+    home.set("REKINDLE_EXCLUDE_PROJECTS", "shop");
+    let _daemon = home.daemon();
+    assert_eq!(starts(&home, "/srv/other", "resume"), "");
+}
+
 /// @context_full_disk
 #[test]
 fn a_full_disk_refuses_a_set_and_keeps_the_earlier_ones() {

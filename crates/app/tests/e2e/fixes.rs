@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use testkit::{Home, Run};
 
 use super::home;
+use super::import::{desk, some_days_ago};
 
 const ERROR: &str = "Exit code 1\n    def test_total():\n>       assert total(rows) == 3\nE       KeyError: 'price'\n\n\
      shop/cart.py:4: KeyError\nFAILED tests/test_cart.py::test_total - KeyError: 'price'\n1 failed, 4 passed in 0.12s";
@@ -91,6 +92,41 @@ fn fixed(home: &Home, session: &str) {
     first.runs("pip install rows", json!({ "stdout": "ok", "stderr": "" }));
     first.runs("git status", json!({ "stdout": "", "stderr": "" }));
     first.passes("pytest -p no:cacheprovider");
+}
+
+/// @fixes_same
+#[test]
+fn a_summary_alone_is_like_no_other_failure() {
+    let home = home();
+    let _daemon = home.daemon();
+    let cargo = |passed: u32, failed: u32| {
+        format!(
+            "test result: FAILED. {passed} passed; {failed} failed; 0 ignored; finished in 0.0{failed}s"
+        )
+    };
+    let tail = |failed: u32| {
+        format!(
+            "Test Suites: {failed} failed, 3 total\nTests:       {failed} failed, 9 total\n\
+             Snapshots:   0 total\nTime:        1.{failed} s\nRan all test suites."
+        )
+    };
+    for (command, one, other) in [
+        ("cargo test 2>&1 | tail -1", cargo(3, 1), cargo(11, 2)),
+        ("npm test 2>&1 | tail -5", tail(1), tail(2)),
+        ("go test ./... | tail -1", "FAIL".to_owned(), "FAIL".to_owned()),
+    ] {
+        let [first, second] = ["s-1", "s-2"].map(|session| agent(&home, session));
+        let fails = |agent: &Agent<'_>, output: &str| {
+            agent.runs(command, json!({ "stdout": output, "stderr": "" }))
+        };
+        fails(&first, &one);
+        first.edits("src/a.rs");
+        let line = command.split(" 2>&1").next().unwrap().split(" |").next().unwrap();
+        let passed = json!({ "stdout": "ok  \tshop\t0.1s\ntest result: ok. 4 passed; 0 failed", "stderr": "" });
+        first.runs(line, passed);
+        let told = fails(&second, &other).unwrap_or_default();
+        assert!(!told.contains("Seen before"), "{command}: {told}");
+    }
 }
 
 /// @fixes_at_the_hook
@@ -413,4 +449,60 @@ fn runs_of_other_tests_or_of_none_fix_nothing() {
     assert_eq!(fixed[0]["fix"]["command"], "pytest tests/test_cart.py::test_total");
     assert!(known(&home, json!({ "error": error, "command": "cargo test" })).is_empty());
     assert!(known(&home, json!({ "error": "FAILED tests/test_cart.py::test_x" })).is_empty());
+}
+
+/// @fixes_find
+#[test]
+fn a_failure_is_found_by_the_name_of_its_test() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent = Agent { home: &home, session: "s-1", project: "beacon" };
+    let error = "Exit code 2\nRunning ExUnit with seed: 48, max_cases: 16\n\n....\n\n\
+         \x20 1) test rollout is sticky per user (Beacon.RolloutTest)\n     test/rollout_test.exs:27\n\
+         \x20    Assertion with == failed\n\n19 tests, 1 failure";
+    agent.fails("mix test", error);
+    let mut line = home.command(["fixes", "rollout is sticky per user"]);
+    line.current_dir(home.path("beacon"));
+    let shown = testkit::home::finish(line, b"").ok();
+    let first = "1) test rollout is sticky per user (Beacon.RolloutTest)";
+    assert!(shown.starts_with(first), "{shown}");
+}
+
+#[test]
+fn a_limit_that_was_reduced_is_named() {
+    let home = home();
+    for line in [
+        ["fixes", "--limit", "1000"].as_slice(),
+        &["ghap", "list", "--limit", "1000"],
+        &["ghap", "search", "login", "--limit", "1000"],
+        &["value", "list", "--limit", "1000"],
+        &["recall", "login", "--limit", "1000"],
+    ] {
+        let run = home.run(line);
+        assert!(run.stderr.contains("--limit 1000 was reduced to "), "{line:?}: {run:?}");
+    }
+}
+
+/// A run without a record is no fix: commands are kept for 180 days, failures for longer.
+#[test]
+fn a_run_that_is_too_old_to_be_stored_fixes_nothing() {
+    for (days, fixed) in [(100, true), (190, false)] {
+        let desk = desk();
+        let passes = json!({ "stdout": "1 passed in 0.1s", "stderr": "" });
+        let lines = [
+            desk.prompt("p-1", "why does the zebra total lose the price?"),
+            desk.call("toolu_1", "Bash", json!({ "command": "pytest tests" })),
+            desk.failure("toolu_1", ERROR),
+            desk.call("toolu_2", "Bash", json!({ "command": "pytest tests" })),
+            desk.result("toolu_2", passes),
+        ];
+        let at = model::time::rfc3339(some_days_ago() - days * 86_400_000);
+        let text = lines.concat().replace(&model::time::rfc3339(some_days_ago()), &at);
+        desk.write("s-import.jsonl", &text);
+        desk.import(&[]);
+        let found = desk.home.run(&["fixes", "--project", "*", "--json"]).json();
+        let fixes = found["failures"].as_array().unwrap();
+        assert_eq!(fixes.len(), 1, "{days} days: {found}");
+        assert_eq!(fixes[0].get("fix").is_some(), fixed, "{days} days: {found}");
+    }
 }

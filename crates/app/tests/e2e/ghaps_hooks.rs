@@ -240,6 +240,8 @@ fn sixty_check_ins_at_once_count_sixty_and_remind_six_times() {
     let minted = home.call("start_session", &json!({}))["session_id"].as_str().unwrap().to_owned();
     assert_eq!((minted.len(), minted.matches('-').count()), (36, 4), "{minted}");
     assert_eq!(home.call("ping", &json!({}))["status"], "healthy");
+    let named = here(&home, json!({ "session_id": "s-unknown" }));
+    assert_eq!(home.call("ping", &named)["status"], "healthy");
 }
 
 /// @check_in_reminder

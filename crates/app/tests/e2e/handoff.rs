@@ -191,6 +191,35 @@ fn a_long_session_is_handed_over_with_results_failures_open_ends_and_decisions()
     }
 }
 
+/// @handoff
+#[test]
+fn a_turn_without_a_commit_is_handed_over_with_its_answer_and_the_run_that_passed() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent = agent(&home, SESSION);
+    agent.asks("Fix the rounding of the cart total in src/cart.py");
+    agent.edits("src/cart.py", "total = quantize(total)");
+    agent.runs("pytest tests/cart", "4 passed in 0.2s");
+    agent.answers(
+        "The total now rounds half up with Decimal. The old code added floats line by line, which lost a cent at \
+         every third line. The invoice still adds floats in src/invoice.py, which nobody asked about.",
+    );
+    let text = home.run(&["handoff"]).ok();
+    for words in [
+        "lost a cent at",
+        "src/invoice.py, which",
+        "edited src/cart.py",
+        "`pytest tests/cart` passed",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // A commit says it in its own words, so the answer is shortened again.
+    agent.runs("git commit -qam 'cart: round half up'", "[main 1a2b3c4] cart: round half up");
+    let text = home.run(&["handoff"]).ok();
+    assert!(text.contains("1a2b3c4 cart: round half up"), "{text}");
+    assert!(!text.contains("nobody asked about"), "{text}");
+}
+
 /// @capture_our_text
 #[test]
 fn a_handoff_in_a_prompt_is_not_stored_with_the_prompt() {

@@ -177,3 +177,99 @@ fn json_has_the_error_alone_or_the_result_alone() {
     assert_eq!(reduced.stderr, "--limit 500 was reduced to 100, the maximum\n");
     assert!(reduced.json()["error"].is_null());
 }
+
+/// Two sessions, one with the other's id as its prefix, of which the shorter was deleted without its records.
+fn deleted_beside(home: &Home, daemon: &testkit::Daemon) {
+    for session in ["worker-7", "worker-77"] {
+        let payload =
+            json!({ "session_id": session, "cwd": "/srv/app", "prompt": "sort the parcels" });
+        home.call("hook", &json!({ "event": "UserPromptSubmit", "payload": payload }));
+    }
+    let gone = daemon.http().send("DELETE", "/api/sessions/worker-7?keepObservations=true", b"");
+    assert_eq!(gone.status, 200, "{}", gone.text());
+}
+
+/// @session_ids_whole
+#[test]
+fn the_id_of_a_deleted_session_selects_no_other_session_at_its_path() {
+    let home = home();
+    let daemon = home.daemon();
+    deleted_beside(&home, &daemon);
+    let http = daemon.http();
+    for (method, path, body) in [
+        ("GET", "/api/sessions/worker-7", ""),
+        ("DELETE", "/api/sessions/worker-7", ""),
+        ("PATCH", "/api/sessions/worker-7", r#"{"name":"Mail"}"#),
+        ("POST", "/api/sessions/worker-7/observe", "{}"),
+    ] {
+        let answer = http.send(method, path, body.as_bytes());
+        let error = json!({ "error": "Session not found: worker-7", "code": "not_found" });
+        assert_eq!((answer.status, answer.json()), (404, error), "{method} {path}");
+    }
+    let kept = http.get("/api/sessions/worker-77").json();
+    assert_eq!((&kept["sessionId"], &kept["meta"]["name"]), (&json!("worker-77"), &json!("")));
+}
+
+/// @session_ids_whole
+#[test]
+fn the_id_of_a_deleted_session_selects_no_other_session_in_a_call_or_a_tool() {
+    let home = home();
+    let daemon = home.daemon();
+    deleted_beside(&home, &daemon);
+    let session = json!({ "session_id": "worker-7" });
+    let with = |more: Value| {
+        let mut params = session.clone();
+        params.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        params
+    };
+    let ports = json!({ "setName": "ports", "items": ["80"], "session_id": "worker-77" });
+    daemon.http().rpc("set_relevant_context", &ports).unwrap();
+    let calls = [
+        ("delete_session", with(json!({ "confirm": true }))),
+        ("get_session", session.clone()),
+        ("update_session", with(json!({ "name": "Mail" }))),
+        ("observe_session", session.clone()),
+        ("resume_session", session.clone()),
+        ("clear_context", with(json!({ "all": true }))),
+        ("copy_context", json!({ "from": "worker-7", "session_id": "worker-77" })),
+        ("handoff", session.clone()),
+        ("session_trace", session.clone()),
+        ("receipts", session.clone()),
+    ];
+    for (op, params) in calls {
+        let error = daemon.http().rpc(op, &params).unwrap_err();
+        assert_eq!(error["message"], "Session not found: worker-7", "{op}: {error}");
+    }
+    let mut agent = home.serve();
+    agent.initialize("2025-11-25");
+    for uri in ["session://worker-7", "context://worker-7/ports"] {
+        let read = agent.request("resources/read", &json!({ "uri": uri }));
+        assert!(read.to_string().contains("Session not found: worker-7"), "{uri}: {read}");
+    }
+    // Its own records stayed, and a purge by its id reaches them alone.
+    let purged = daemon.http().rpc("purge", &with(json!({ "confirm": true }))).unwrap();
+    assert_eq!(purged["prompts"], 1, "{purged}");
+    assert!(daemon.http().rpc("purge", &with(json!({ "confirm": true }))).is_err());
+    assert!(home.run(&["trace", "worker-77"]).ok().contains("sort the parcels"));
+}
+
+/// @session_prefix_deletes_nothing
+#[test]
+fn a_deletion_by_a_prefix_names_the_session_and_deletes_nothing() {
+    let home = home();
+    let daemon = home.daemon();
+    deleted_beside(&home, &daemon);
+    home.run(&["purge", "--session", "worker-7", "--confirm"]).ok();
+    let commands: [&[&str]; 2] = [
+        &["sessions", "delete", "worker-7", "--yes"],
+        &["purge", "--session", "worker-7", "--confirm"],
+    ];
+    for command in commands {
+        let refused = home.run(command);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        let why = "nothing was deleted: 'worker-7' is only a prefix of the id worker-77";
+        assert!(refused.stderr.contains(why), "{refused:?}");
+    }
+    assert!(home.run(&["trace", "worker-77"]).ok().contains("sort the parcels"));
+    home.run(&["sessions", "delete", "worker-77", "--yes"]).ok();
+}

@@ -13,12 +13,12 @@ pub(crate) fn some_days_ago() -> i64 {
 }
 
 /// A home with a project and the folder in which Claude Code keeps its sessions.
-struct Desk {
-    home: Home,
-    shop: String,
+pub(crate) struct Desk {
+    pub(crate) home: Home,
+    pub(crate) shop: String,
 }
 
-fn desk() -> Desk {
+pub(crate) fn desk() -> Desk {
     let home = home();
     let shop = home.path("shop");
     std::fs::create_dir_all(shop.join(".git")).unwrap();
@@ -27,7 +27,7 @@ fn desk() -> Desk {
 }
 
 impl Desk {
-    fn line(&self, kind: &str, uuid: &str, members: &Value) -> String {
+    pub(crate) fn line(&self, kind: &str, uuid: &str, members: &Value) -> String {
         let mut line = json!({
             "type": kind, "uuid": uuid, "sessionId": "s-import", "cwd": self.shop, "timestamp": model::time::rfc3339(some_days_ago()),
             "isSidechain": false, "version": "2.1.239",
@@ -38,18 +38,18 @@ impl Desk {
         format!("{line}\n")
     }
 
-    fn prompt(&self, id: &str, text: &str) -> String {
+    pub(crate) fn prompt(&self, id: &str, text: &str) -> String {
         let message = json!({ "role": "user", "content": text });
         self.line("user", id, &json!({ "promptId": id, "message": message }))
     }
 
-    fn call(&self, id: &str, tool: &str, input: Value) -> String {
+    pub(crate) fn call(&self, id: &str, tool: &str, input: Value) -> String {
         let block = json!({ "type": "tool_use", "id": id, "name": tool, "input": input });
         let message = json!({ "id": format!("msg-{id}"), "role": "assistant", "content": [block] });
         self.line("assistant", &format!("a-{id}"), &json!({ "message": message }))
     }
 
-    fn result(&self, id: &str, response: Value) -> String {
+    pub(crate) fn result(&self, id: &str, response: Value) -> String {
         let block =
             json!({ "type": "tool_result", "tool_use_id": id, "content": "see the result" });
         let message = json!({ "role": "user", "content": [block] });
@@ -57,21 +57,21 @@ impl Desk {
         self.line("user", &format!("r-{id}"), &members)
     }
 
-    fn failure(&self, id: &str, error: &str) -> String {
+    pub(crate) fn failure(&self, id: &str, error: &str) -> String {
         let block =
             json!({ "type": "tool_result", "tool_use_id": id, "content": error, "is_error": true });
         let message = json!({ "role": "user", "content": [block] });
         self.line("user", &format!("r-{id}"), &json!({ "message": message }))
     }
 
-    fn says(&self, text: &str) -> String {
+    pub(crate) fn says(&self, text: &str) -> String {
         let block = json!({ "type": "text", "text": text });
         let message = json!({ "id": "msg-last", "role": "assistant", "content": [block], "stop_reason": "end_turn" });
         self.line("assistant", "a-last", &json!({ "message": message }))
     }
 
     /// A session with a prompt, a command that failed, an edit and an answer.
-    fn session(&self) -> String {
+    pub(crate) fn session(&self) -> String {
         let file = format!("{}/cart.py", self.shop);
         [
             self.prompt("p-1", "why does the zebra total lose the price?"),
@@ -88,31 +88,44 @@ impl Desk {
         .concat()
     }
 
+    /// A fork of the session: the lines of it under other ids, and a prompt and an answer of its own an hour later.
+    pub(crate) fn fork(&self) -> String {
+        let now = model::time::rfc3339(some_days_ago() + 3_600_000);
+        let own = |line: String| line.replace(&model::time::rfc3339(some_days_ago()), &now);
+        let begins = own(self.line("queue-operation", "q", &json!({ "operation": "enqueue" })));
+        let copied = self.session().replace(r#""promptId":"p-1""#, r#""promptId":"p-fork""#);
+        let asked = self
+            .prompt("p-fork", "and the okapi totals?")
+            .replace(r#""uuid":"p-fork""#, r#""uuid":"u-2""#);
+        let said = self.says("The okapi totals are right.").replace("msg-last", "msg-fork");
+        [begins, copied, own(asked), own(said)].concat().replace("s-import", "s-fork")
+    }
+
     /// Writes a transcript and returns its path.
-    fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let file = self.home.path(&format!(".claude/projects/-shop/{name}"));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, text).unwrap();
         file
     }
 
-    fn import(&self, args: &[&str]) -> Value {
+    pub(crate) fn import(&self, args: &[&str]) -> Value {
         let args: Vec<&str> = ["import", "--yes", "--json"].iter().chain(args).copied().collect();
         let run = self.home.run(&args);
         assert_eq!(run.code, 0, "{run:?}");
         run.json()
     }
 
-    fn added(&self, args: &[&str]) -> u64 {
+    pub(crate) fn added(&self, args: &[&str]) -> u64 {
         self.import(args)["added"].as_u64().unwrap()
     }
 
-    fn finds(&self, words: &str) -> Vec<Value> {
+    pub(crate) fn finds(&self, words: &str) -> Vec<Value> {
         let args = ["search", words, "--project", "*", "--json"];
         self.home.run(&args).json()["results"].as_array().unwrap().clone()
     }
 
-    fn hook(&self, event: &str, members: &Value) {
+    pub(crate) fn hook(&self, event: &str, members: &Value) {
         let mut payload =
             json!({ "session_id": "s-import", "cwd": self.shop, "hook_event_name": event });
         for (name, value) in members.as_object().unwrap() {
@@ -174,6 +187,34 @@ fn importing_again_or_what_hooks_captured_adds_nothing() {
     assert_eq!(desk.finds("tariff").len(), before);
     std::fs::remove_file(file).unwrap();
     assert_eq!(desk.added(&[]), 0);
+}
+
+/// @import_once
+#[test]
+fn a_fork_that_renames_the_prompts_it_copies_adds_only_its_own() {
+    let desk = desk();
+    let fork = desk.fork();
+    // The hook captured the first session, and its transcript is imported before that of the fork.
+    desk.hook(
+        "UserPromptSubmit",
+        &json!({ "prompt_id": "p-1", "prompt": "why does the zebra total lose the price?" }),
+    );
+    desk.write("s-import.jsonl", &desk.session());
+    assert_eq!(desk.added(&[]), 3);
+    let file = desk.write("s-fork.jsonl", &fork);
+    assert_eq!(desk.added(&["--dry-run"]), 2);
+    let imported = desk.import(&[]);
+    assert_eq!(imported["added"], 2, "{imported}");
+    let asked = ["recent", "--project", "*", "--limit", "50", "--json"];
+    let listed = desk.home.run(&asked).json().to_string();
+    assert_eq!(listed.matches("why does the zebra total").count(), 1, "{listed}");
+    // Without the first session, the fork brings the whole conversation.
+    let alone = super::import::desk();
+    let text = fork.replace(&desk.shop, &alone.shop);
+    alone.write("s-fork.jsonl", &text);
+    assert_eq!(alone.added(&[]), 6);
+    let file = file.to_string_lossy().into_owned();
+    assert_eq!(desk.added(&[&file]), 0);
 }
 
 /// @import_grows
@@ -247,6 +288,22 @@ fn a_purged_record_is_not_brought_back() {
     let name = other.to_string_lossy().into_owned();
     assert_eq!(desk.added(&[&name, "--forgotten"]), 1);
     assert_eq!(desk.finds("tariff").len(), 1);
+}
+
+/// @import_forgotten
+#[test]
+fn purged_records_of_a_forked_session_are_brought_back_once() {
+    let desk = desk();
+    desk.write("s-import.jsonl", &desk.session());
+    desk.write("s-fork.jsonl", &desk.fork());
+    assert_eq!(desk.added(&["claude-code"]), 6);
+    desk.home.run(&["purge", "--search", "price", "--confirm"]).ok();
+    let left = desk.finds("zebra okapi price").len();
+    let promised = desk.added(&["claude-code", "--forgotten", "--dry-run"]);
+    assert!(promised > 0);
+    assert_eq!(desk.added(&["claude-code", "--forgotten"]), promised);
+    assert_eq!(desk.finds("zebra okapi price").len() as u64, left as u64 + promised);
+    assert_eq!(desk.added(&["claude-code", "--forgotten"]), 0);
 }
 
 /// @import_bad_lines
@@ -476,4 +533,20 @@ fn the_first_run_offers_an_import_once() {
     let second = desk.home.run(&["up"]);
     assert!(!second.stderr.contains("Claude Code,"), "{second:?}");
     assert!(desk.finds("zebra").is_empty(), "nothing is imported without an answer");
+}
+
+/// @import_offer
+#[test]
+fn the_note_that_an_import_was_offered_is_private_and_leaves_with_the_data() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let desk = desk();
+    desk.write("s-import.jsonl", &desk.session());
+    desk.home.run(&["import", "--yes"]).ok();
+    let data = desk.home.path("data");
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    assert_eq!(mode(&data.join("import-offered")), 0o600);
+    let removed = desk.home.run(&["uninstall", "--data", "--yes"]);
+    assert!(!removed.stdout.contains("import-offered"), "{removed:?}");
+    assert!(!data.join("import-offered").exists(), "{removed:?}");
 }

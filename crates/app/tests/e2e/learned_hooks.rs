@@ -56,6 +56,63 @@ fn a_falsified_experience_is_a_warning_to_other_sessions_once() {
     assert_eq!(prompted(&home, "s-3", "Write a haiku about autumn leaves"), "");
 }
 
+/// @learned_at_prompts
+#[test]
+fn a_prompt_that_only_steers_the_work_gets_nothing() {
+    let home = home();
+    let _daemon = home.daemon();
+    let ghap = json!({
+        "domain": "debugging", "strategy": "root-cause-analysis",
+        "goal": "Decoder stops with an invalid continuation byte",
+        "hypothesis": "The buffer is cut inside a character", "action": "try a smaller buffer",
+        "prediction": "It fails one time in ten", "session_id": SESSION,
+    });
+    home.call("start_ghap", &here(&home, ghap));
+    let end = json!({
+        "status": "falsified", "result": "It never fails", "surprise": "The next page was read twice",
+        "root_cause": { "category": "oversight", "description": "The next page was read twice" },
+        "session_id": SESSION,
+    });
+    home.call("resolve_ghap", &here(&home, end));
+    let steering = [
+        "continue",
+        "try again",
+        "one more time",
+        "stop",
+        "what next?",
+        "next page",
+        "use the other one",
+    ];
+    for (number, prompt) in steering.into_iter().enumerate() {
+        assert_eq!(prompted(&home, &format!("s-{number}"), prompt), "", "{prompt}");
+    }
+    let told = prompted(&home, "s-about", "The decoder stops with an invalid byte again");
+    assert!(told.contains("falsified"), "{told}");
+}
+
+/// @learned_at_prompts
+#[test]
+fn a_small_budget_of_tokens_holds() {
+    for budget in [50, 100, 200, 400] {
+        let mut home = home();
+        home.set("REKINDLE_LEARNING_PROMPT_TOKENS", &budget.to_string());
+        let _daemon = home.daemon();
+        starts(&home, SESSION, "startup");
+        falsified(&home, SESSION);
+        for host in ["build", "staging", "nightly"] {
+            let content = format!(
+                "The clock of the {host} host runs ahead of the others by up to two minutes, so a login test there \
+                 is flaky whenever a token is younger than that; the team of the {host} host knows about it"
+            );
+            let stored = json!({ "content": content, "category": "fact", "session_id": SESSION });
+            home.call("store_memory", &here(&home, stored));
+        }
+        let told = prompted(&home, "s-2", ASK);
+        let tokens = told.chars().count().div_ceil(4);
+        assert!((20..=budget).contains(&tokens), "{tokens} of {budget}: {told}");
+    }
+}
+
 /// The number of rows of a table that learning writes at hooks.
 fn rows(home: &Home, table: &str) -> i64 {
     let db = super::sqlite::open(&super::sqlite::path(home));

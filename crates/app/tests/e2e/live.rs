@@ -299,6 +299,35 @@ fn a_process_with_subscriptions_does_not_take_over_from_a_daemon_that_a_user_sto
 
 /// @resource_updates
 #[test]
+fn a_client_is_notified_when_a_session_is_idle_and_when_it_is_active_again() {
+    let home = home();
+    let daemon = home.daemon();
+    let event = |name: &str, prompt: &str| {
+        let payload = json!({ "session_id": SESSION, "cwd": "/srv/shop", "prompt": prompt });
+        home.call("hook", &json!({ "event": name, "payload": payload }));
+    };
+    event("UserPromptSubmit", "round up");
+    let mut agent = home.serve();
+    agent.initialize("2025-06-18");
+    let of_session = format!("session://{SESSION}");
+    subscribe(&mut agent, &of_session);
+    let read = |state: &str| {
+        let entry = home.run(&["get", &of_session]).ok();
+        assert!(entry.lines().any(|line| line == format!("state: {state}")), "{entry}");
+    };
+    event("Stop", "");
+    assert_updated(&next_line(&agent), &of_session);
+    read("idle");
+    let observe = format!("/api/sessions/{SESSION}/observe");
+    assert_eq!(daemon.http().send("POST", &observe, b"{}").status, 200);
+    assert_updated(&next_line(&agent), &of_session);
+    event("UserPromptSubmit", "round down");
+    assert_updated(&next_line(&agent), &of_session);
+    read("active");
+}
+
+/// @resource_updates
+#[test]
 fn a_client_on_a_web_socket_or_an_event_stream_is_notified() {
     let home = home();
     let daemon = home.daemon();
@@ -448,6 +477,31 @@ fn versions_grow_over_a_restore() {
     set(&home, "ports", &["3"]);
     let (_, next, _) = stream.receive_whole().expect("a change");
     assert!(next.parse::<u64>().unwrap() > id.parse().unwrap(), "{next} after {id}");
+}
+
+/// @context_event_stream
+#[test]
+fn versions_grow_after_the_events_of_a_database_were_lost() {
+    for damage in ["DROP TABLE events", "DELETE FROM events; DELETE FROM sqlite_sequence"] {
+        let home = home();
+        let mut daemon = home.daemon();
+        for port in ["1", "2", "3"] {
+            set(&home, "ports", &[port]);
+        }
+        let before = version(&daemon.http());
+        daemon.end_by("TERM");
+        super::damaged::open(&home).execute_batch(damage).unwrap();
+        let daemon = home.daemon();
+        let mut stream = Sse::follow(&daemon.http(), &format!("/api/events?session={SESSION}"));
+        let (_, loaded, data) = stream.receive_whole().expect("the state");
+        assert!(data.contains(r#"["3"]"#), "{damage}: {data}");
+        let loaded = loaded.parse::<u64>().unwrap();
+        assert!(loaded >= before, "{damage}: {loaded} after {before}");
+        set(&home, "ports", &["4"]);
+        let (_, changed, _) = stream.receive_whole().expect("a change");
+        let changed = changed.parse::<u64>().unwrap();
+        assert!(changed > loaded, "{damage}: {changed} after {loaded}");
+    }
 }
 
 /// @restore_events

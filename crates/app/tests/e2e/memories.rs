@@ -177,9 +177,27 @@ fn a_limit_out_of_its_range_is_refused_to_programs_and_reduced_for_users() {
         }
         daemon.http().rpc(op, &asked(max)).unwrap();
     }
+    let error = daemon.http().rpc("list_memories", &json!({ "offset": -1 })).unwrap_err();
+    assert_eq!(error["code"], 40001, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("offset"), "{error}");
     let listed = desk.home.run(&["memory", "list", "--limit", "0", "--project", "*"]);
     assert!(listed.stderr.contains("the smallest --limit is 1"), "{}", listed.stderr);
     assert!(listed.ok().contains("Releases are built"));
+}
+
+/// @memory_retrieve
+#[test]
+fn a_successor_of_less_importance_than_asked_for_is_not_found() {
+    let desk = desk();
+    let old = desk.store(RELEASES, &json!({ "importance": 0.9 }));
+    let asked = |least: f64| {
+        let found = desk.retrieved(&json!({ "query": RELEASES, "min_importance": least }));
+        found.iter().map(|one| one["importance"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(0.9), [0.9]);
+    desk.store(NEW_RELEASES, &json!({ "importance": 0.8, "supersedes": [old] }));
+    assert_eq!(asked(0.8), [0.8, 0.9]);
+    assert_eq!(asked(0.9), [0.0; 0]);
 }
 
 /// @memory_supersedes

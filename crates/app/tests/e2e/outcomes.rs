@@ -73,6 +73,27 @@ fn a_hidden_result_is_said_to_be_no_evidence() {
 
 /// @ghap_outcome
 #[test]
+fn a_run_without_a_test_is_not_answered() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    let none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out\n";
+    for (command, output) in [
+        ("cargo test nosuch", none),
+        ("cargo test nosuch | tail -3", none),
+        ("cargo test --no-run", "    Finished `test` profile\n"),
+        ("pytest --collect-only -q", "tests/a.py::test_a\n\n1 test collected in 0.01s\n"),
+        ("go test ./...", "?   \tex/a\t[no test files]\n"),
+    ] {
+        assert_eq!(ran(&home, OWN, command, output), "", "{command}");
+    }
+    let error = "Exit code 5\n===== 2 deselected in 0.01s =====";
+    assert_eq!(fails(&home, OWN, "pytest -k zzz", error), "");
+}
+
+/// @ghap_outcome
+#[test]
 fn the_outcome_reaches_codex_which_reports_no_failure() {
     let home = home();
     let _daemon = home.daemon();

@@ -1,8 +1,11 @@
 //! Operations at HTTP paths of their own: their answers, guards and rules are those of every other surface.
 
+use std::io::{BufReader, Write as _};
+
 use serde_json::{Value, json};
 use testkit::Home;
 use testkit::browser::Browser;
+use testkit::http::read_response;
 
 use super::home;
 
@@ -114,4 +117,28 @@ fn the_page_proves_its_rest_requests_too() {
     let neighbour = page.http().with("Origin", "http://127.0.0.1:1");
     assert_eq!(neighbour.with("Rekindle-Proof", &proof).send("DELETE", HINT, b"").status, 403);
     assert_eq!(page.http().with("Rekindle-Proof", &proof).send("DELETE", HINT, b"").status, 200);
+}
+
+/// @bodies_are_declared_as_json
+#[test]
+fn a_request_without_a_body_needs_no_content_type_and_may_not_have_that_of_a_form() {
+    let home = home();
+    let daemon = home.daemon();
+    let observe = "/api/sessions/*/observe";
+    let status = |path: &str, more: &str, body: &str| {
+        let mut stream = daemon.http().connect();
+        let head =
+            format!("POST {path} HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\n{more}");
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        read_response(&mut BufReader::new(stream)).expect("a response").status
+    };
+    let token = format!("Authorization: Bearer {}\r\n", daemon.token);
+    assert_eq!(status(observe, &token, ""), 200);
+    assert_eq!(status(observe, &token, "{}"), 400, "a body is declared");
+    let form = format!("{token}Content-Type: text/plain\r\n");
+    assert_eq!(status(observe, &form, ""), 400, "the empty form of a web page");
+    assert_eq!(status("/rpc", &token, ""), 415);
+    let elsewhere = format!("{token}Origin: http://evil.example\r\n");
+    assert_eq!(status(observe, &elsewhere, ""), 403);
+    assert_eq!(status(observe, "", ""), 401);
 }

@@ -43,6 +43,65 @@ fn files_with(home: &Home, texts: &[&str]) -> Vec<std::path::PathBuf> {
     with.map(|(path, _)| path).collect()
 }
 
+/// @session_list_query
+#[test]
+fn the_session_that_matches_a_query_best_is_listed_first_on_every_page() {
+    let home = home();
+    let _daemon = home.daemon();
+    for (session, prompt) in [
+        ("s-words", "Fix the cart total of the basket page"),
+        ("s-part", "Repair the minicart of the header"),
+        ("s-letters", "Create a report of all totals for the year"),
+    ] {
+        event(&home, session, "SessionStart", &json!({ "source": "startup" }));
+        event(&home, session, "UserPromptSubmit", &json!({ "prompt": prompt }));
+    }
+    let listed = |more: &[&str]| {
+        let run = home
+            .run(&[&["sessions", "--query", "cart", "--json", "--project", "*"], more].concat());
+        let page = run.json();
+        let ids = page["sessions"].as_array().unwrap().iter();
+        let ids: Vec<String> =
+            ids.map(|one| one["session_id"].as_str().unwrap().to_owned()).collect();
+        (ids, page["next"].as_str().map(str::to_owned))
+    };
+    // The one that was active last has only the letters of the query.
+    let order = ["s-words", "s-part", "s-letters"];
+    assert_eq!(listed(&[]), (order.map(str::to_owned).to_vec(), None));
+    let mut next: Option<String> = None;
+    for id in order {
+        let mut more = vec!["--limit", "1"];
+        more.extend(next.iter().flat_map(|next| ["--cursor", next]));
+        let (page, cursor) = listed(&more);
+        assert_eq!(page, [id], "{more:?}");
+        next = cursor;
+    }
+    assert_eq!(next, None);
+    let other = home.run(&["sessions", "--query", "cart", "--cursor", "1.2"]);
+    assert_eq!(other.code, 1, "a cursor of the whole list: {other:?}");
+}
+
+/// @session_agent
+#[test]
+fn a_session_that_a_call_began_has_the_agent_of_its_client_or_of_its_first_event() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent_of = |session: &str| {
+        home.call("get_session", &json!({ "session_id": session }))["agent"].clone()
+    };
+    let set = |session: &str| json!({ "setName": "ports", "items": ["80"], "session_id": session });
+    let mut codex = home.serve();
+    codex.initialize_as("codex-mcp-client", "2025-06-18");
+    codex.call("set_relevant_context", &set("s-codex")).unwrap();
+    assert_eq!(agent_of("s-codex"), "codex");
+    let mut other = home.serve();
+    other.initialize_as("an editor", "2025-06-18");
+    other.call("set_relevant_context", &set("s-later")).unwrap();
+    assert_eq!(agent_of("s-later"), "unknown");
+    event(&home, "s-later", "UserPromptSubmit", &json!({ "prompt": "go on" }));
+    assert_eq!(agent_of("s-later"), "claude-code");
+}
+
 /// @session_delete
 #[test]
 fn a_deleted_session_leaves_nothing_in_any_file() {
@@ -52,8 +111,15 @@ fn a_deleted_session_leaves_nothing_in_any_file() {
     worked(&home, &http, SESSION);
     let counted = home.run(&["sessions", "delete", SESSION]);
     assert_eq!(counted.code, 1, "{counted:?}");
-    let counts = "nothing was deleted; the session has 1 prompt, 1 answer, 2 observations, 1 item, 0 receipts";
-    assert!(counted.stderr.contains(counts) && counted.stderr.contains("--yes"), "{counted:?}");
+    let counts = format!(
+        "nothing was deleted; session {SESSION} has 1 prompt, 1 answer, 2 observations, 1 item, 0 receipts"
+    );
+    assert!(counted.stderr.contains(&counts) && counted.stderr.contains("--yes"), "{counted:?}");
+    let kept = home.run(&["sessions", "delete", SESSION, "--keep-observations"]);
+    let counts = format!(
+        "nothing was deleted; session {SESSION} would lose 1 item, 0 receipts; its records stay"
+    );
+    assert!(kept.code == 1 && kept.stderr.contains(&counts), "{kept:?}");
     assert_eq!(http.get(&format!("/api/sessions/{SESSION}")).status, 200, "it was only counted");
     let deleted = http.send("DELETE", &format!("/api/sessions/{SESSION}"), b"");
     assert_eq!(
@@ -134,6 +200,31 @@ pub(crate) fn socket(daemon: &testkit::Daemon) -> Ws {
     Ws::connect(daemon.port, &[("Authorization", &authorization)]).unwrap()
 }
 
+/// @pause_events
+#[test]
+fn every_socket_hears_of_a_pause_and_of_its_end() {
+    let home = home();
+    let daemon = home.daemon();
+    let mut socket = socket(&daemon);
+    for (duration, count) in [("30m", 1), ("off", 0)] {
+        home.run(&["pause", duration]).ok();
+        assert_eq!(frame(&mut socket, "pause/changed"), json!({}));
+        let status = socket.rpc("status", &json!({})).unwrap();
+        assert_eq!(status["pauses"].as_array().map(Vec::len), Some(count), "{status}");
+    }
+}
+
+/// @session_list_rest
+#[test]
+fn a_page_of_sessions_has_at_least_one_row_and_at_most_a_thousand() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    for (limit, status) in [("0", 400), ("1", 200), ("1000", 200), ("1001", 400)] {
+        assert_eq!(http.get(&format!("/api/sessions?limit={limit}")).status, status, "{limit}");
+    }
+}
+
 /// @session_list_events
 #[test]
 fn every_socket_hears_of_each_change_to_the_list_of_sessions() {
@@ -160,6 +251,10 @@ fn every_socket_hears_of_each_change_to_the_list_of_sessions() {
     http.send("POST", "/api/sessions/*/observe", b"{}");
     expect("observed", "*", 0);
     http.send("POST", &format!("/api/sessions/{SESSION}/observe"), b"{}");
+    // It was seen while it was idle, and is at work again: once, however many events follow.
+    event(&home, SESSION, "UserPromptSubmit", &json!({ "prompt": "and round down" }));
+    expect("started", SESSION, 0);
+    event(&home, SESSION, "UserPromptSubmit", &json!({ "prompt": "go on" }));
     event(&home, SESSION, "SessionEnd", &json!({ "reason": "exit" }));
     expect("ended", SESSION, 0);
 }
@@ -250,7 +345,7 @@ fn viewers_page_through_the_sessions_of_all_directories() {
 
 /// @session_commands
 #[test]
-fn a_user_shows_renames_resumes_and_deletes_a_session_by_a_prefix() {
+fn a_user_shows_renames_and_resumes_a_session_by_a_prefix_and_deletes_it_by_its_id() {
     let home = home();
     let _daemon = home.daemon();
     event(&home, SESSION, "SessionStart", &json!({ "source": "startup", "model": "m-1" }));
@@ -270,7 +365,7 @@ fn a_user_shows_renames_resumes_and_deletes_a_session_by_a_prefix() {
     let listed = home.run(&["sessions", "--project", "*"]).ok();
     assert!(listed.contains("Cart rounding"), "{listed}");
     let receipts = home.run(&["receipts", "--session", short]).ok();
-    assert_eq!(receipts, "Nothing was injected yet.\n");
+    assert_eq!(receipts, "Nothing was injected that matches these filters.\n");
     let resumed = home.run(&["sessions", "resume", short]).ok();
     assert!(
         resumed.starts_with("[SESSION RESUMED]\n") && resumed.contains("\nports: 8080\n---\n"),
@@ -280,9 +375,10 @@ fn a_user_shows_renames_resumes_and_deletes_a_session_by_a_prefix() {
         resumed.ends_with(&format!("\nResume it with: claude --resume {SESSION}\n")),
         "{resumed}"
     );
-    assert_eq!(home.run(&["sessions", "delete", short]).code, 1);
-    let deleted = home.run(&["sessions", "delete", short, "--yes"]).ok();
-    assert!(deleted.starts_with(&format!("✔ deleted session {short} with ")), "{deleted}");
+    let counted = home.run(&["sessions", "delete", short]);
+    assert!(counted.code == 1 && counted.stderr.contains(SESSION), "{counted:?}");
+    let deleted = home.run(&["sessions", "delete", SESSION, "--yes"]).ok();
+    assert!(deleted.starts_with(&format!("✔ deleted session {SESSION} with ")), "{deleted}");
     assert_eq!(home.run(&["sessions", "show", short]).code, 1);
 }
 
@@ -459,7 +555,7 @@ fn rest_errors_name_the_members_of_the_body() {
     let cases = [
         (json!({}), "`name`, `envHint`, `context` and `setContext`"),
         (json!({ "envHint": long }), "envHint has more than 1024 characters"),
-        (json!({ "setContext": { "items": [] } }), "missing parameter `setName`"),
+        (json!({ "setContext": { "items": [] } }), "missing parameter `setContext.setName`"),
         (json!({ "setContext": 7 }), "setContext"),
     ];
     for (body, expected) in cases {

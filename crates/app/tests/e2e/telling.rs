@@ -340,4 +340,8 @@ fn receipts_are_listed_by_page_project_use_and_time() {
     assert_eq!(totals("*").1, 1);
     assert_eq!((totals("b").1, totals("b").0), (json!(0), json!(all.len() - ids(&of_a).len())));
     assert_eq!(home.run(&["receipts", "--project", "nowhere"]).code, 1);
+    let reversed = home.run(&["receipts", "--from", "today", "--to", "yesterday"]);
+    assert_eq!(reversed.code, 1, "{reversed:?}");
+    let earlier = home.run(&["receipts", "--to", "yesterday"]).ok();
+    assert_eq!(earlier, "Nothing was injected that matches these filters.\n");
 }

@@ -153,6 +153,66 @@ fn a_file_a_command_or_a_read_uses_the_item_that_names_it() {
     assert_eq!(totals(&home, "ghap"), (json!(4), json!(3)));
 }
 
+/// @use_of_items
+#[test]
+fn a_shell_that_reads_a_file_uses_the_item_that_names_it() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    falsified(&home, SESSION);
+    for (session, command) in [
+        ("s-2", "cat tests/users.py"),
+        ("s-3", "sed -n 1,20p ./tests/users.py | head"),
+        ("s-4", "cd tests && grep -n clock users.py"),
+    ] {
+        assert!(prompted(&home, session, ASK).contains("tests/users.py"));
+        ran(&home, (session, "web"), "cat tests/other.py", "x\n");
+        assert!(!is_used(&home, session, "ghap://"), "{command}");
+        ran(&home, (session, "web"), command, "x\n");
+        assert!(is_used(&home, session, "ghap://"), "{command}");
+    }
+}
+
+/// @use_of_items
+#[test]
+fn a_record_is_used_by_a_read_and_by_its_file_or_command() {
+    let mut home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    let at = (SESSION, "web");
+    event(&home, "UserPromptSubmit", at, &json!({ "prompt": "Round the totals of the invoice" }));
+    ran(&home, at, "make invoices", "ok\n");
+    let path = home.path("web").join("src/invoice.rs");
+    let edit = json!({
+        "tool_name": "Edit", "tool_response": {},
+        "tool_input": { "file_path": path, "old_string": "a", "new_string": "b" },
+    });
+    event(&home, "PostToolUse", at, &edit);
+    event(&home, "SessionEnd", at, &json!({ "reason": "other" }));
+    let shown = |home: &Home, session: &str| -> Vec<String> {
+        starts(home, session, "startup");
+        let receipts = home.call("receipts", &json!({ "session_id": session }));
+        let items = receipts["receipts"][0]["items"].as_array().cloned().unwrap_or_default();
+        let paths = items.iter().filter_map(|item| item["path"].as_str());
+        paths.filter(|path| path.starts_with("obs://")).map(str::to_owned).collect()
+    };
+    let used = |home: &Home, session: &str| {
+        let receipts = home.call("receipts", &json!({ "session_id": session, "used": true }));
+        receipts["receipts"].to_string().matches("obs://").count()
+    };
+    let first = shown(&home, "s-2");
+    assert!(!first.is_empty(), "the briefing has records");
+    assert_eq!(used(&home, "s-2"), 0);
+    ran(&home, ("s-2", "web"), "cat src/invoice.rs && make invoices DEBUG=1", "ok\n");
+    assert!(used(&home, "s-2") > 0, "its file and its command");
+    let id = shown(&home, "s-3")[0].clone();
+    home.call("get_observations", &json!({ "ids": [id[6..].parse::<i64>().unwrap()] }));
+    assert_eq!(used(&home, "s-3"), 0, "a caller without a session");
+    home.set("CLAUDE_CODE_SESSION_ID", "s-3");
+    home.run(&["show", &id[6..]]).ok();
+    assert_eq!(used(&home, "s-3"), 1, "read by its id");
+}
+
 /// @receipts_summary
 #[test]
 fn an_item_that_five_sessions_got_and_none_used_ranks_half_as_high() {

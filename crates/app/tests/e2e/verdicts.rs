@@ -261,3 +261,33 @@ fn a_search_that_finds_nothing_is_recorded_as_a_command_that_worked() {
         assert_eq!(failing(&format!("bad-{number}"), command, error), "command_error", "{command}");
     }
 }
+
+/// @capture_retries
+#[test]
+fn a_line_that_tries_until_it_passes_is_recorded_by_its_last_attempt() {
+    let home = home();
+    let _daemon = home.daemon();
+    let (red, green) =
+        ("Tests:       1 failed, 3 passed, 4 total\n", "Tests:       4 passed, 4 total\n");
+    let table = [
+        ("for i in 1 2 3; do npm test && break; done", format!("{red}{green}"), "passed"),
+        ("until npm test; do sleep 1; done", format!("{red}{red}{green}"), "passed"),
+        ("npm test || npm test -- --runInBand", format!("{red}{green}"), "passed"),
+        ("for i in 1 2 3; do npm test 2>&1 | tail -1; done", format!("{red}{green}"), "failed"),
+    ];
+    for (command, output, _) in &table {
+        let answer = json!({"stdout": output, "stderr": ""});
+        ran(&home, "claude-code", "s-1", command, &answer);
+    }
+    let told = records(&home, "s-1");
+    assert_eq!(told.len(), table.len());
+    for ((kind, metadata), (command, _, result)) in told.iter().zip(&table) {
+        let run = &metadata["run"];
+        assert_eq!(run["result"], *result, "{command}");
+        let expected = if *result == "passed" { "command" } else { "command_error" };
+        assert_eq!(kind, expected, "{command}");
+        if *result == "passed" {
+            assert_eq!((&run["passed"], &run["failed"]), (&json!(4), &Value::Null), "{command}");
+        }
+    }
+}

@@ -203,13 +203,8 @@ fn a_proof_counts_once_for_its_request_and_its_browser() {
     assert_eq!(send(&page, &late, "/rpc", &ask), 200);
     assert_eq!(send(&page, &early, "/rpc", &ask), 200);
     // A page sends the proof of a WebSocket as a sub-protocol.
-    let offered = format!("rekindle, proof.{}", page.proof("GET", "/ws", b""));
-    let origin = format!("http://127.0.0.1:{}", daemon.port);
-    let headers = [
-        ("Cookie", page.cookie.as_str()),
-        ("Origin", origin.as_str()),
-        ("Sec-WebSocket-Protocol", offered.as_str()),
-    ];
+    let headers = page.of_socket(daemon.port);
+    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
     let mut socket = Ws::connect(daemon.port, &headers).unwrap();
     assert!(socket.rpc("status", &json!({})).is_ok());
     assert_eq!(Ws::connect(daemon.port, &headers).err(), Some(401), "a replay");
@@ -254,6 +249,21 @@ fn a_browser_stays_authorised_after_a_restart_at_its_port_only_and_until_forgott
     assert_eq!(page.renew(), 401);
     assert_eq!(Http::new(daemon.port).get(&unused).status, 403, "links are forgotten, too");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "[]");
+}
+
+/// @forgotten_at_once
+#[test]
+fn open_pages_end_when_browsers_are_forgotten_and_programs_go_on() {
+    let home = home();
+    let daemon = home.daemon();
+    let mut page = Browser::open(daemon.port, &link(&home));
+    let headers = page.of_socket(daemon.port);
+    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let mut watching = Ws::connect(daemon.port, &headers).unwrap();
+    let mut program = crate::sessions::socket(&daemon);
+    home.run(&["web", "--forget"]).ok();
+    assert_eq!(watching.close_code(), Some(1008));
+    assert!(program.rpc("status", &json!({})).is_ok());
 }
 
 /// @browsers_outlive_the_daemon

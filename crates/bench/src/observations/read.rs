@@ -5,7 +5,7 @@ use std::time::Instant;
 use contract::Config;
 use model::locations::Locations;
 use model::situation::Situation;
-use model::{Caller, OpError, Request, Tier, limits};
+use model::{Caller, OpError, Request, Tier, limits, time};
 use runtime::log::Log;
 use runtime::{Runtime, RuntimeSetup};
 use serde_json::{Map, Value, json};
@@ -19,6 +19,10 @@ use super::make::{SEED, keeping_everything};
 pub(super) const CWD: &str = "/srv/bench/shop";
 /// Consecutive calls of one kind; the kinds take turns, so that other load affects all of them equally.
 const CALLS_PER_ROUND: usize = 10;
+/// The bare statement for statistics reads every record, so it runs once where others run so often.
+const GROUPED_ONE_IN: usize = 25;
+/// Days that statistics cover.
+const STATS_DAYS: i64 = 90;
 /// Ids that one call requests.
 const IDS: usize = 3;
 
@@ -59,6 +63,7 @@ enum Statements {
     File(String),
     Recent(Vec<i64>),
     Search(Vec<String>),
+    Grouped(i64),
 }
 
 impl StoreBench {
@@ -80,7 +85,7 @@ impl StoreBench {
     fn figures(&self, calls: usize) -> Result<Map<String, Value>, OpError> {
         let known = self.known()?;
         let mut corpus = MadeCorpus::new(SEED + 1_000, 1, 0);
-        let kinds: [(&str, Vec<MeasuredCall>); 7] = [
+        let kinds: [(&str, Vec<MeasuredCall>); 8] = [
             ("briefing", (0..calls.div_ceil(4)).map(|n| known.briefing(n)).collect()),
             ("recent_context", (0..calls.div_ceil(2)).map(|n| known.recent(n)).collect()),
             ("get_observations", (0..calls).map(|n| known.records(n)).collect()),
@@ -88,6 +93,7 @@ impl StoreBench {
             ("session_trace", (0..calls).map(|n| known.trace(n)).collect()),
             ("file_history", (0..calls).map(|n| known.file(n)).collect()),
             ("search", (0..calls).map(|_| search(&corpus.query())).collect()),
+            ("activity_stats", (0..calls.div_ceil(GROUPED_ONE_IN)).map(|_| stats()).collect()),
         ];
         let mut times: Vec<(Vec<f64>, Vec<f64>)> = vec![Default::default(); kinds.len()];
         let mut asked: Vec<_> =
@@ -147,6 +153,7 @@ impl StoreBench {
             Statements::MadeSession(name) => self.bare.session(name),
             Statements::File(path) => self.bare.file(path, limits::FILE_TOUCHES_DEFAULT),
             Statements::Recent(ids) => self.bare.recent(ids),
+            Statements::Grouped(from) => self.bare.grouped(*from),
             Statements::Search(words) => self.bare.search(words, limits::SEARCH_DEFAULT),
         }
     }
@@ -236,6 +243,12 @@ fn search(query: &str) -> MeasuredCall {
     let words = text::query::rewrite(query).words;
     let params = json!({ "query": query, "project": "*" });
     MeasuredCall { op: "search", params, bare: Statements::Search(words) }
+}
+
+fn stats() -> MeasuredCall {
+    let from = client::clock::now_ms() - STATS_DAYS * 86_400_000;
+    let params = json!({ "project": "*", "bucket": "day", "from": time::rfc3339(from) });
+    MeasuredCall { op: "activity_stats", params, bare: Statements::Grouped(from) }
 }
 
 /// A percentile of the figures.

@@ -42,6 +42,8 @@ fn the_message_of_a_bad_parameter_says_what_is_wrong_with_it() {
         (json!({}), "missing parameter `name`"),
         (json!({ "name": "a", "colour": 1 }), "unknown parameter `colour`, expected"),
         (json!({ "name": 1 }), "parameter `name`: invalid type: integer `1`, expected a string"),
+        (json!({ "name": "a", "inner": {} }), "missing parameter `inner.count`"),
+        (json!({ "name": null }), "parameter `name`: invalid type: null, expected a string"),
         (json!({ "name": "a", "inner": 1 }), "parameter `inner`: invalid type"),
         (json!("a"), "the parameters are not an object"),
     ] {

@@ -6,7 +6,7 @@ use crate::{PassageFilter, PassageRow, Scored};
 
 fn word(of: &[usize]) -> Word<'static> {
     let postings = term(of);
-    Word { word: "word", count: postings.count(), postings }
+    Word { word: "word", term: "word".to_owned(), count: postings.count(), postings }
 }
 
 fn places(scored: &[Scored]) -> Vec<usize> {

@@ -2,6 +2,9 @@
 
 /// Events of one call, which is one transaction.
 pub const IMPORT_EVENTS_MAX: usize = 512;
+/// Events that `rekindle import` sends in one call. A hook waits while a transaction runs, and 512 events take the time of
+/// ten hooks.
+pub const IMPORT_EVENTS_SENT: usize = 64;
 /// Files whose cursors one call asks for.
 pub const IMPORT_CURSORS_MAX: usize = 5_000;
 /// Bytes of one line of a transcript; a longer one is skipped.

@@ -1,7 +1,7 @@
 //! `assemble_context`: one text about a question, out of learned values, experiences, memories, hints and observations.
 
-use contract::pretty::pretty;
-use contract::{CallTarget, CliShape, Count, Cx, Example, Op, OpInfo, Pretty};
+use contract::pretty::{notes, pretty};
+use contract::{CallTarget, CliShape, Count, Cx, Example, Op, OpInfo, Pretty, listing};
 use model::{OpError, limits, memory};
 use place::Wanted;
 use schemars::JsonSchema;
@@ -104,6 +104,7 @@ impl Op for AssembleContext {
                 ("max_tokens", "tokens"),
             ],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             verbatim: true,
             ..CliShape::CALL_ONLY
         },
@@ -237,5 +238,9 @@ impl Pretty for AssembleContext {
             true => "Nothing was learned about this yet.".to_owned(),
             false => shown(output, params.explain),
         }
+    }
+
+    fn notes(params: &AssembleContextParams, _: &AssembledContext) -> Vec<String> {
+        listing::limit_note(params.limit, limits::CONTEXT_TYPE_ITEMS_MAX).into_iter().collect()
     }
 }

@@ -1,12 +1,14 @@
 //! Learned items that a prompt is about, or nothing.
 //!
 //! An item is relevant if it shares a word that says something with the prompt and a passage of it is similar enough, apart
-//! from the direction that all texts share; or
-//! if it has half of the prompt's words; or if it contains a path, an identifier or a code of the prompt.
+//! from the direction that all texts share; or if it has half of the prompt's words, and two at least; or if it contains a
+//! path, an identifier or a code of the prompt. Words that steer the work, such as "next" and "again", are no words of the
+//! prompt, and words for work on any subject, such as "run" and "test", do not count alone.
 
 use std::collections::BTreeSet;
 
 use contract::{Candidate, Moment};
+use model::hook::{BRIEFING_NATURE, BRIEFING_TITLES};
 use model::{OpError, limits, memory};
 use store::search::{Recipe, SpecificMeaning};
 use store::{Rx, memories, observations, sessions};
@@ -17,18 +19,21 @@ use crate::settings::PROMPT_TOKENS;
 
 /// The share of the prompt's words that make an item relevant without similarity.
 const WORDS_SHARE: f64 = 0.5;
+/// The least number of words of a prompt that says what it is about, and of those that an item shares with it: "next page" is
+/// not about every page, and a question for the value of pi is not about every value.
+const WORDS_MIN: usize = 2;
 /// Characters of the shortest name that counts as a path, an identifier or a code.
 const NAME_CHARS_MIN: usize = 4;
 
 pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
     let question = moment.projects();
-    // Records that are not in the index by then are not found.
-    moment.store.catch_up(limits::RELATED_PATIENCE);
     let meaning = moment.config.boolean("search.meaning");
     let prompt = PromptWords::of(said, meaning.then(|| SpecificMeaning::of(said)));
-    if prompt.terms.is_empty() {
+    if !prompt.has_subject() {
         return Ok(Vec::new());
     }
+    // Records that are not in the index by then are not found.
+    moment.store.catch_up(limits::RELATED_PATIENCE);
     moment.store.read(|rx| {
         let projects = question.scope(rx)?.ids();
         let query = RecallQuery {
@@ -60,20 +65,44 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
     })
 }
 
-/// The best rows that fit into this many tokens. The budget of the whole text may be larger, because other plugins use it
-/// too.
+/// The best rows that fit into this many tokens with their headings. The budget of the whole text may be larger, because
+/// other plugins use it too. If the best row does not fit, it is cut.
 fn within(mut rows: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
+    /// Of the line break and the mark of a row.
+    const MARKS_TOKENS: usize = 1;
     rows.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let mut left = usize::try_from(tokens).unwrap_or(usize::MAX);
-    // The assembler cuts a longer row.
-    let most = (left / limits::INJECT_ITEM_SHARE).max(limits::INJECT_ITEM_TOKENS_MIN);
-    rows.retain(|row| {
-        let own = text::tokens::estimate(&row.cells.join(" ")).min(most);
-        let fits = own <= left;
-        left = if fits { left - own } else { left };
-        fits
-    });
-    rows
+    let tokens = usize::try_from(tokens).unwrap_or(usize::MAX).min(limits::INJECT_TOKENS_MAX);
+    // The assembler cuts a longer row of the whole text, which has at least this budget.
+    let share = tokens.max(limits::ASIDE_TOKENS_MAX) / limits::INJECT_ITEM_SHARE;
+    let mut left =
+        tokens.saturating_sub(line_tokens(&format!("# {}{BRIEFING_NATURE}", BRIEFING_TITLES[0])));
+    let mut titles: BTreeSet<String> = BTreeSet::new();
+    let mut kept: Vec<Candidate> = Vec::new();
+    for mut row in rows {
+        let title = row.section_title().to_owned();
+        let heading = match titles.contains(&title) {
+            true => 0,
+            false => line_tokens(&format!("## {title}")),
+        };
+        let room = left.saturating_sub(heading + MARKS_TOKENS);
+        let mut own = text::tokens::estimate(&row.cells.join(" ")).min(share);
+        if own > room {
+            if !kept.is_empty() || room < limits::INJECT_ITEM_TOKENS_MIN {
+                continue;
+            }
+            own = room;
+            row.tokens_max = Some(room);
+        }
+        left -= heading + MARKS_TOKENS + own;
+        titles.insert(title);
+        kept.push(row);
+    }
+    kept
+}
+
+/// The tokens of a line with its line break.
+fn line_tokens(line: &str) -> usize {
+    text::tokens::of_chars(line.chars().count() + 1)
 }
 
 /// The items that the session itself stored or resolved since its host last dropped its context.
@@ -118,7 +147,18 @@ struct PromptWords {
 
 impl PromptWords {
     fn of(said: &str, meaning: Option<SpecificMeaning>) -> PromptWords {
-        PromptWords { meaning, terms: content_terms(said), names: names(said) }
+        let mut terms = content_terms(said);
+        terms.retain(|term| !text::is_steering(term));
+        if text::is_small_talk(said) {
+            terms.clear();
+        }
+        PromptWords { meaning, terms, names: names(said) }
+    }
+
+    /// Whether the prompt says what it is about. "Commit this please" and "next page" do not.
+    fn has_subject(&self) -> bool {
+        let has_words = self.terms.len() >= WORDS_MIN;
+        !self.names.is_empty() || has_words && self.terms.iter().any(|term| !text::is_routine(term))
     }
 
     /// Why an item is relevant; none if it is not.
@@ -130,12 +170,15 @@ impl PromptWords {
         }
         let own = content_terms(&text);
         let shared = self.terms.intersection(&own).count();
-        let share = shared as f64 / self.terms.len().max(1) as f64;
-        if share >= WORDS_SHARE {
+        let telling = self.terms.intersection(&own).filter(|term| !text::is_routine(term)).count();
+        if self.terms.len() < WORDS_MIN || telling == 0 {
+            return None;
+        }
+        let share = shared as f64 / self.terms.len() as f64;
+        if share >= WORDS_SHARE && telling >= WORDS_MIN {
             return Some(format!("has {shared} of {} words", self.terms.len()));
         }
-        let meaning = self.meaning.as_ref().filter(|_| shared > 0)?;
-        let similarity = meaning.similarity(texts.iter().map(String::as_str));
+        let similarity = self.meaning.as_ref()?.similarity(texts.iter().map(String::as_str));
         let words = text::counted(shared, "word");
         (similarity >= SIMILAR)
             .then(|| format!("{words} in common, specific similarity {similarity:.2}"))

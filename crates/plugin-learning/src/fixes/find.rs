@@ -1,7 +1,7 @@
 //! `find_fix`: failures that were seen before, and the runs that fixed them.
 
 use contract::pretty::{notes, pretty};
-use contract::{CallTarget, CliShape, Count, Cx, Example, Op, OpError, OpInfo, Pretty};
+use contract::{CallTarget, CliShape, Count, Cx, Example, Op, OpError, OpInfo, Pretty, listing};
 use model::{limits, time};
 use place::{About, Wanted};
 use schemars::JsonSchema;
@@ -149,9 +149,14 @@ impl Pretty for FindFix {
         output.failures.iter().map(shown).collect::<Vec<_>>().join("\n\n")
     }
 
-    fn notes(_: &FindFixParams, output: &FindFixOutput) -> Vec<String> {
+    fn notes(params: &FindFixParams, output: &FindFixOutput) -> Vec<String> {
         let count = output.failures.len();
-        (count > 0).then(|| text::counted(count, "failure")).into_iter().collect()
+        let more = match count == params.limit.within(1..=limits::FIXES_MAX) {
+            true => "; --limit shows more, if there are more",
+            false => "",
+        };
+        let counted = (count > 0).then(|| format!("{}{more}", text::counted(count, "failure")));
+        counted.into_iter().chain(listing::limit_note(params.limit, limits::FIXES_MAX)).collect()
     }
 }
 

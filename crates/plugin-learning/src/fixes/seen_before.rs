@@ -7,6 +7,7 @@ use model::hook::{Happening, ToolUse};
 use model::{limits, run, time};
 use place::Captured;
 use store::failures::{self, EndedRun, RunKind};
+use store::observations::Added;
 use store::{Tx, observations, receipts, sessions};
 
 use super::account::{self, KnownFailure};
@@ -19,12 +20,13 @@ fn ended(tool: &ToolUse) -> Option<(RunKind<'_>, bool)> {
     Some((RunKind { program, subcommand }, result? == RunResult::Passed))
 }
 
-/// Records a run that ended, and whether a fix that the session got was used.
-pub(crate) fn observe(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
+/// Records a run that ended, and whether a fix that the session got was used. `record` is the record of the run.
+pub(crate) fn recorded(tx: &Tx<'_>, seen: &Captured<'_>, record: Added) -> Result<(), OpError> {
     let Happening::ToolUsed(tool) = &seen.event.what else { return Ok(()) };
     let Some((kind, has_passed)) = ended(tool) else { return Ok(()) };
     let at = seen.event.at;
-    let ended = EndedRun { kind, session: seen.session.id, project: seen.session.project, at };
+    let (session, project) = (seen.session.id, seen.session.project);
+    let ended = EndedRun { kind, session, project, at, record };
     if !has_passed {
         return failures::failed(tx, &ended, &run::fingerprint(&tool.metadata));
     }

@@ -211,7 +211,7 @@ impl Op for CheckIn {
     const INFO: OpInfo = OpInfo {
         name: "check_in",
         summary: "Count a tool call, and get the reminder of the active ghap if it is due",
-        doc: "For agents without hooks. Every tenth call since the ghap began is due.",
+        doc: "For agents without hooks. A reminder is due at every tenth tool call since the ghap began.",
         examples: &[Example {
             title: "Not due yet",
             before: &[("start_ghap", start::EXAMPLE)],

@@ -1,7 +1,9 @@
 //! `list_ghap_entries`: resolved ghaps, the newest first.
 
-use contract::pretty::pretty;
-use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty, TimeBound};
+use contract::pretty::{notes, pretty};
+use contract::{
+    CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty, TimeBound, listing,
+};
 use model::ghap::{ConfidenceTier, Ghap, GhapDomain, GhapStatus, GhapStrategy};
 use model::time::rfc3339;
 use model::{OpError, limits};
@@ -103,6 +105,7 @@ impl Op for ListGhapEntries {
             path: &["ghap", "list"],
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             listed: Some(Listed { member: "results", id: "id", asked: None, whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -149,7 +152,7 @@ impl Pretty for ListGhapEntries {
                 Some(_) => "No such ghaps",
                 None => "No resolved ghaps",
             };
-            let nothing = contract::listing::nothing(what, &params.project, &output.about);
+            let nothing = listing::nothing(what, &params.project, &output.about);
             return match output.active {
                 0 => nothing,
                 active => format!(
@@ -162,10 +165,14 @@ impl Pretty for ListGhapEntries {
             let tier = one.confidence_tier.map_or("", ConfidenceTier::word);
             let (domain, status) = (one.domain.word(), one.outcome_status.word());
             let words = [one.id.as_str(), status, tier, domain];
-            let goal = contract::listing::line(&one.goal);
+            let goal = listing::line(&one.goal);
             words.into_iter().map(str::to_owned).chain([goal]).collect()
         };
         let headings = ["id", "outcome", "tier", "domain", "goal"];
-        contract::listing::table(&headings, output.results.iter().map(row), &[], width)
+        listing::table(&headings, output.results.iter().map(row), &[], width)
+    }
+
+    fn notes(params: &ListGhapParams, _: &ListGhapOutput) -> Vec<String> {
+        listing::limit_note(params.limit, limits::GHAPS_LISTED_MAX).into_iter().collect()
     }
 }

@@ -58,7 +58,9 @@ fn outcome(
     let outcome = match run.result {
         Some(RunResult::Passed) => RunOutcome::Passed,
         Some(RunResult::Failed) => RunOutcome::Failed,
-        None => RunOutcome::Hidden,
+        None if run.is_hidden() => RunOutcome::Hidden,
+        // No test ran, often on purpose: `cargo test --no-run`.
+        None => return Ok(None),
     };
     let iteration = ghap.iteration.to_string();
     let stamp = receipts::stamp_of(&[run.program, run.subcommand, &outcome.reason(), &iteration]);

@@ -1,6 +1,6 @@
 //! `ping`: says that the server answers.
 
-use contract::{Cx, Example, Op, OpInfo};
+use contract::{CallTarget, Cx, Example, Op, OpInfo};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,14 @@ pub(crate) struct Ping;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PingParams {}
+pub(crate) struct PingParams {
+    /// Accepted, as by every tool of learning; it changes nothing.
+    #[serde(default)]
+    session_id: Option<String>,
+    /// Accepted; it changes nothing.
+    #[serde(default)]
+    cwd: Option<String>,
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PingOutput {
@@ -33,7 +40,8 @@ impl Op for Ping {
     type Params = PingParams;
     type Output = PingOutput;
 
-    fn run(&self, _: &Cx<'_>, _: PingParams) -> Result<PingOutput, OpError> {
+    fn run(&self, cx: &Cx<'_>, params: PingParams) -> Result<PingOutput, OpError> {
+        CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         Ok(PingOutput {
             status: "healthy".to_owned(),
             server: "rekindle".to_owned(),

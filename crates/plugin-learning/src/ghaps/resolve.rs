@@ -25,14 +25,12 @@ pub(crate) struct ResolveGhapParams {
     status: GhapOutcome,
     /// What happened.
     result: String,
-    /// The unexpected part; needed if falsified.
+    /// Needed if falsified.
     #[serde(default)]
     surprise: Option<String>,
-    /// Needed if falsified. Categories: wrong-assumption, missing-knowledge, oversight, environment-issue,
-    /// misleading-symptom, incomplete-fix, wrong-scope, test-isolation, timing-issue.
+    /// Needed if falsified.
     #[serde(default)]
     root_cause: Option<RootCause>,
-    /// `takeaway` is optional.
     #[serde(default)]
     lesson: Option<Lesson>,
     /// Yours if left out.
@@ -55,8 +53,8 @@ pub(crate) struct ResolveGhapOutput {
 impl Op for ResolveGhap {
     const INFO: OpInfo = OpInfo {
         name: "resolve_ghap",
-        summary: "End the active ghap: confirmed, falsified or abandoned",
-        doc: "Call it when a run has shown the result; later sessions find the experience.",
+        summary: "End the active ghap with its outcome",
+        doc: "Call it when a run has shown the result.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: TOOLSET,
         core: true,

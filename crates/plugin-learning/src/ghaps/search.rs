@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use contract::pretty::pretty;
-use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty};
+use contract::pretty::{notes, pretty};
+use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty, listing};
 use model::ghap::{ExperienceAxis, Ghap, GhapDomain, GhapOutcome, GhapStatus};
 use model::observation::RecordType;
 use model::{OpError, limits};
@@ -108,6 +108,7 @@ impl Op for SearchExperiences {
             rest: true,
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             listed: Some(Listed { member: "results", id: "id", asked: Some("query"), whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -178,10 +179,14 @@ impl Pretty for SearchExperiences {
         width: usize,
     ) -> String {
         if output.results.is_empty() {
-            return contract::listing::nothing("No experiences", &params.project, &output.about);
+            return listing::nothing("No experiences", &params.project, &output.about);
         }
         let now = output.about.answered_at.saturating_mul(1_000);
         let shown = output.results.iter().map(|one| one.ghap.shown(now, None, width));
         shown.collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn notes(params: &SearchExperiencesParams, _: &SearchExperiencesOutput) -> Vec<String> {
+        listing::limit_note(params.limit, limits::EXPERIENCES_FOUND_MAX).into_iter().collect()
     }
 }

@@ -47,9 +47,8 @@ pub(crate) struct StartGhapOutput {
 impl Op for StartGhap {
     const INFO: OpInfo = OpInfo {
         name: "start_ghap",
-        summary: "State a goal, a hypothesis, the action that tests it and the predicted result",
-        doc: "Call it before you debug or try something uncertain. Test and build runs that follow are its \
-              evidence.",
+        summary: "State a goal, a hypothesis, an action and a prediction",
+        doc: "Call it before you debug or try something uncertain. Later test and build runs are its evidence.",
         access: Access::Write { destructive: false, idempotent: false },
         toolset: TOOLSET,
         core: true,

@@ -143,9 +143,13 @@ pub(crate) fn find(
             continue;
         }
         let mut chain = memories::successors(rx, hit.id)?;
-        if !chain.first().is_some_and(|memory| filter.admits(memory)) {
+        let is_important = |memory: &Memory| memory.importance >= filter.min_importance;
+        if !chain.first().is_some_and(|memory| filter.admits(memory))
+            || !chain.last().is_some_and(is_important)
+        {
             continue;
         }
+        chain.retain(is_important);
         // The memory that holds comes first, then each one that it supersedes.
         chain.reverse();
         for memory in chain {

@@ -32,7 +32,7 @@ pub(crate) struct ListMemoriesParams {
     limit: Count,
     /// Memories to skip.
     #[serde(default)]
-    offset: Count,
+    offset: usize,
     /// Yours if left out; `*` for all.
     #[serde(default)]
     project: Wanted,
@@ -111,7 +111,7 @@ impl Op for ListMemories {
             let total = all.len();
             let limit =
                 params.limit.of_caller(cx.caller, "limit", 1..=limits::MEMORIES_LISTED_MAX)?;
-            let page = all.into_iter().skip(params.offset.get()).take(limit);
+            let page = all.into_iter().skip(params.offset).take(limit);
             let results =
                 page.map(|one| ListedMemory::read(rx, one)).collect::<Result<Vec<_>, _>>()?;
             let (count, about) = (results.len(), scope.about(cx.now));
@@ -204,7 +204,7 @@ impl Pretty for ListMemories {
 
     fn notes(params: &ListMemoriesParams, output: &ListMemoriesOutput) -> Vec<String> {
         let ListMemoriesOutput { count, total, .. } = output;
-        let end = params.offset.get().saturating_add(*count);
+        let end = params.offset.saturating_add(*count);
         let more = (end < *total && *count > 0)
             .then(|| format!("{count} of {total} memories; --offset {end} shows more"));
         let limit = listing::limit_note(params.limit, limits::MEMORIES_LISTED_MAX);

@@ -38,7 +38,7 @@ pub(crate) struct StoreMemoryParams {
     /// Up to 20, of 50 characters each.
     #[serde(default)]
     tags: Vec<String>,
-    /// Ids of memories that no longer hold; it takes their place.
+    /// Ids of memories whose place it takes.
     #[serde(default)]
     supersedes: Vec<String>,
     /// Yours if left out.

@@ -1,7 +1,7 @@
 //! `list_values`: learned values, the newest first.
 
-use contract::pretty::pretty;
-use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty};
+use contract::pretty::{notes, pretty};
+use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty, listing};
 use model::ghap::ExperienceAxis;
 use model::time::rfc3339;
 use model::value::cluster_id;
@@ -85,6 +85,7 @@ impl Op for ListValues {
             path: &["value", "list"],
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             listed: Some(Listed { member: "results", id: "id", asked: None, whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -114,9 +115,13 @@ impl Op for ListValues {
 impl Pretty for ListValues {
     fn pretty(params: &ListValuesParams, output: &ListValuesOutput, width: usize) -> String {
         if output.results.is_empty() {
-            return contract::listing::nothing("No values", &params.project, &output.about);
+            return listing::nothing("No values", &params.project, &output.about);
         }
-        let row = |one: &ValueLine| vec![one.id.clone(), contract::listing::line(&one.text)];
-        contract::listing::table(&["id", "value"], output.results.iter().map(row), &[], width)
+        let row = |one: &ValueLine| vec![one.id.clone(), listing::line(&one.text)];
+        listing::table(&["id", "value"], output.results.iter().map(row), &[], width)
+    }
+
+    fn notes(params: &ListValuesParams, _: &ListValuesOutput) -> Vec<String> {
+        listing::limit_note(params.limit, limits::VALUES_LISTED_MAX).into_iter().collect()
     }
 }

@@ -1,7 +1,7 @@
 //! `get_cluster_members`: the experiences of a cluster.
 
-use contract::pretty::pretty;
-use contract::{Access, CallTarget, CliShape, Count, Cx, Listed, Op, OpInfo, Pretty};
+use contract::pretty::{notes, pretty};
+use contract::{Access, CallTarget, CliShape, Count, Cx, Listed, Op, OpInfo, Pretty, listing};
 use model::ghap::{ConfidenceTier, ExperienceAxis, GhapDomain, GhapStatus};
 use model::value::cluster_id;
 use model::{OpError, limits};
@@ -72,6 +72,7 @@ impl Op for GetClusterMembers {
             positional: &["cluster_id"],
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             listed: Some(Listed { member: "members", id: "id", asked: None, whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -129,7 +130,7 @@ impl Pretty for GetClusterMembers {
             let tier = one.confidence_tier.map_or("", ConfidenceTier::word).to_owned();
             let status = one.outcome_status.word().to_owned();
             let (id, similarity) = (one.id.clone(), format!("{:.2}", one.similarity));
-            vec![id, status, tier, similarity, contract::listing::line(&one.lesson)]
+            vec![id, status, tier, similarity, listing::line(&one.lesson)]
         };
         let headings = ["id", "outcome", "tier", "similarity", "lesson"].map(str::to_owned);
         let rows: Vec<Vec<String>> =
@@ -139,5 +140,9 @@ impl Pretty for GetClusterMembers {
             0 => table,
             more => format!("{table}\n{more} more; --limit shows them"),
         }
+    }
+
+    fn notes(params: &GetClusterMembersParams, _: &GetClusterMembersOutput) -> Vec<String> {
+        listing::limit_note(params.limit, limits::CLUSTER_MEMBERS_MAX).into_iter().collect()
     }
 }

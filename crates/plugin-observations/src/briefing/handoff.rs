@@ -2,12 +2,13 @@
 
 use contract::{Candidate, Moment, Slot};
 use model::observation::{ObsType, Observation};
+use model::run::{self, RunKey};
 use model::session::{Prompt, Session};
-use model::{OpError, limits, run};
+use model::{OpError, limits};
 use store::{open_ends, sessions};
 
 use super::reader::{BriefingReader, MINUTE_MS};
-use super::sections::{ASKED_BACK, BriefingRow, SectionWriter, commit};
+use super::sections::{ASKED_BACK, BriefingRow, SectionWriter, commit, in_quotes};
 use super::work::RecentWork;
 use super::{learned, topic};
 use crate::same_run::{self, ProgramKey};
@@ -92,7 +93,8 @@ impl HandoffWriter<'_> {
         }
     }
 
-    /// Each turn with its answer, and its commits or edits, the last first.
+    /// Each turn with its answer, and its commits or edits, the last first. A turn without a commit has a
+    /// longer quotation of its answer, because no commit names the work.
     fn done(&mut self) {
         let turns: Vec<(i64, i64, String)> = self
             .writer
@@ -102,44 +104,63 @@ impl HandoffWriter<'_> {
             .map(|one| (one.id, one.at, one.content.clone()))
             .collect();
         for (id, at, said) in turns {
-            let result = self.result(id);
-            let is_of = |seen: &&Observation| seen.prompt_id == Some(id);
+            let (commits, is_of) =
+                (self.commits(id), |seen: &&Observation| seen.prompt_id == Some(id));
             let answer = self.writer.work.answers.iter().find(is_of);
-            let gist = answer
-                .map(|seen| text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS))
-                .unwrap_or_default();
+            let gist = |seen: &Observation| match commits.is_empty() {
+                false => text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS),
+                true => text::gist_about(&seen.content, "", limits::HANDOFF_ANSWER_CHARS),
+            };
+            let gist = answer.map(gist).unwrap_or_default();
+            let result = match commits.is_empty() {
+                false => commits.join("; "),
+                true => [self.edited(id), self.passed(id)]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            };
             let says_nothing = gist.is_empty() || text::is_small_talk(&said);
             if result.is_empty() && says_nothing {
                 continue;
             }
             let task = text::line_of_words(&said, limits::HANDOFF_TASK_CHARS);
-            let mut parts = vec![format!("\"{}\"", task.replace('"', "'"))];
+            let mut parts = vec![in_quotes(&task)];
             if !gist.is_empty() {
-                parts.push(self.writer.quote(&gist));
+                parts.push(in_quotes(&gist));
             }
             parts.extend(Some(result).filter(|result| !result.is_empty()));
             self.add(Slot::HandoffDone, (id, at), "a task and its result", parts.join(" → "));
         }
     }
 
-    /// The commits of a turn, else the files that it edited.
-    fn result(&self, turn: i64) -> String {
-        let work = &self.writer.work;
+    /// The commits of a turn.
+    fn commits(&self, turn: i64) -> Vec<String> {
+        let is_of = |seen: &&Observation| seen.prompt_id == Some(turn) && !seen.failed();
+        self.writer.work.commits.iter().filter(is_of).map(commit).collect()
+    }
+
+    /// The files that a turn edited.
+    fn edited(&self, turn: i64) -> Option<String> {
         let is_of = |seen: &&Observation| seen.prompt_id == Some(turn);
-        let commits = work.commits.iter().filter(is_of).filter(|seen| !seen.failed());
-        let commits: Vec<String> = commits.map(commit).collect();
-        if !commits.is_empty() {
-            return commits.join("; ");
-        }
+        let edits = self.writer.work.edits.iter().filter(is_of);
         let mut files: Vec<&str> = Vec::new();
-        for path in work.edits.iter().filter(is_of).filter_map(|seen| seen.file_path.as_deref()) {
+        for path in edits.filter_map(|seen| seen.file_path.as_deref()) {
             let name = self.writer.shown(path);
             if !files.contains(&name) {
                 files.push(name);
             }
         }
         files.truncate(limits::BRIEFING_SESSION_FILES);
-        if files.is_empty() { String::new() } else { format!("edited {}", files.join(", ")) }
+        (!files.is_empty()).then(|| format!("edited {}", files.join(", ")))
+    }
+
+    /// The last test or build of a turn, if it passed. Those that failed are open ends.
+    fn passed(&self, turn: i64) -> Option<String> {
+        let is_of =
+            |seen: &&Observation| seen.prompt_id == Some(turn) && RunKey::of(seen).is_some();
+        let last = self.writer.work.runs.iter().find(is_of)?;
+        (run::result(last) == Some("passed")).then(|| format!("{} passed", run::told(last)))
     }
 
     /// Failures that nothing fixed, then failures with their fix.

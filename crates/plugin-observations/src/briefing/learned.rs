@@ -17,6 +17,8 @@ use crate::same_run::{self, ProgramKey};
 
 /// The most rows with decisions, and with fixes.
 const DECISIONS_MAX: usize = 4;
+/// The most decisions that are read: rows above may quote some of them.
+const DECISIONS_READ_MAX: usize = 12;
 const FIXES_MAX: usize = 3;
 /// The newest records that change something and are compared with each decision.
 const CHANGES_MAX: usize = 12;
@@ -101,8 +103,12 @@ impl Decision<'_> {
 /// which one it replaces.
 pub(super) fn decisions(writer: &mut SectionWriter<'_>, slot: Slot) {
     let decisions = std::mem::take(&mut writer.decisions);
+    let mut rows = 0;
     for CurrentDecision { id, at, sentence } in &decisions.current {
         let (id, at) = (*id, *at);
+        if rows == DECISIONS_MAX {
+            break;
+        }
         if writer.is_quoted(sentence) {
             continue;
         }
@@ -115,6 +121,7 @@ pub(super) fn decisions(writer: &mut SectionWriter<'_>, slot: Slot) {
             pinned: false,
         };
         writer.add(slot, row);
+        rows += 1;
     }
     writer.decisions = decisions;
 }
@@ -161,10 +168,14 @@ fn read_decisions<'w>(
         let newer = place.map(|place| changes.remove(place));
         replaced.extend(newer.iter().map(|newer| (id, newer.id)));
         let (list, most) = match (newer.is_some() || decided.is_some(), changed.is_some()) {
-            (true, _) => (&mut told, DECISIONS_MAX),
+            (true, _) => (&mut told, DECISIONS_READ_MAX),
             (false, true) => (&mut changes, CHANGES_MAX),
             (false, false) => continue,
         };
+        // A record that can replace nothing takes no place of one that can.
+        if newer.is_none() && decided.is_none() && !decision.said.may_replace() {
+            continue;
+        }
         if list.len() < most {
             list.push(newer.unwrap_or(decision));
         }

@@ -11,7 +11,7 @@ use store::sessions::{self, SessionFilter};
 use store::{observations, passages, projects, prompts};
 
 use super::reader::BriefingReader;
-use super::sections::{SectionWriter, all_marks};
+use super::sections::{SectionWriter, all_marks, in_quotes};
 use super::topic::subject;
 
 /// Own sessions whose intents are compared, and sessions of each other project.
@@ -402,7 +402,7 @@ fn row(
             && !text::is_small_talk(&intent);
         if says_enough && !sessions::counts(brief.rx, session)?.is_empty() {
             let line = text::line_of_words(&intent, limits::BRIEFING_SUMMARY_CHARS);
-            last = Some((session.id, session.last_at, format!("\"{}\"", line.replace('"', "'"))));
+            last = Some((session.id, session.last_at, in_quotes(&line)));
             break;
         }
     }

@@ -27,6 +27,8 @@ struct PastSession<'s> {
     /// Which decision the intent replaces, or by which one it is replaced.
     decision: String,
     outcome: String,
+    /// The answer after the last change that followed from a question.
+    ended: String,
     commits: String,
     actions: u64,
     /// Whether it edited or committed something.
@@ -123,19 +125,21 @@ fn read<'s>(
     session: &'s Session,
 ) -> Result<Option<PastSession<'s>>, OpError> {
     let rx = writer.brief.rx;
-    let (id, intent, outcome) =
+    let (id, intent, outcome, ended) =
         match topic::of(rx, session, (&writer.work.commits, &writer.work.edits))? {
-            Some(SessionTopic { id, prompt, outcome }) => (Some(id), prompt, outcome),
+            Some(SessionTopic { id, prompt, outcome, changed }) => {
+                (Some(id), prompt, outcome, changed)
+            }
             None => {
                 let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
                 match intent.or(last) {
                     Some(of) => {
                         let outcome = of.gist(limits::BRIEFING_TEXT_CHARS);
-                        (Some(of.id), of.prompt, outcome)
+                        (Some(of.id), of.prompt, outcome, String::new())
                     }
                     None => {
                         let (id, intent) = prompts::intent_prompt(rx, session.id)?.unzip();
-                        (id, intent.unwrap_or_default(), String::new())
+                        (id, intent.unwrap_or_default(), String::new(), String::new())
                     }
                 }
             }
@@ -157,14 +161,17 @@ fn read<'s>(
     if intent.is_empty() || !came_to || only_looked || is_open {
         return Ok(None);
     }
-    Ok(Some(PastSession { session, intent, decision, outcome, commits, actions, changed }))
+    Ok(Some(PastSession { session, intent, decision, outcome, ended, commits, actions, changed }))
 }
 
 fn line(writer: &mut SectionWriter<'_>, past: &PastSession<'_>) -> String {
-    let PastSession { intent, decision, outcome, commits, actions, .. } = past;
+    let PastSession { intent, decision, outcome, ended, commits, actions, .. } = past;
     let mut line = format!("{}{decision}", writer.quote(intent));
     if !outcome.is_empty() && !writer.is_quoted(outcome) {
         line = format!("{line} → {}", writer.quote(outcome));
+    }
+    if !ended.is_empty() && !writer.is_quoted(ended) {
+        line = format!("{line} → {}", writer.quote(ended));
     }
     if !commits.is_empty() {
         line = format!("{line} → {commits}");

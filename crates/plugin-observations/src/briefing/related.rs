@@ -10,15 +10,15 @@ use model::rank::{self, Score};
 use model::{OpError, limits, time};
 use place::Place;
 use store::search::{self, Filter};
-use store::{observations, prompts};
+use store::{Rx, observations, passages, prompts};
 use text::query;
 
 use super::reader::BriefingReader;
 use super::sections::{commit, whole_decision};
-use super::topic::{own_subject, subject};
+use super::topic::{own_subject, subject, teaches};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
-use crate::replaced::Replacements;
+use crate::replaced::{Replacements, is_newer_first};
 
 pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidate>, OpError> {
     let asked = own_subject(said);
@@ -59,7 +59,7 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
         };
         let mut turns: BTreeSet<i64> = BTreeSet::new();
         let mut texts: BTreeSet<String> = BTreeSet::new();
-        let mut related = Vec::new();
+        let mut related: Vec<(RelatedRow, Score)> = Vec::new();
         for (score, id) in ranked {
             if related.len() == limits::RELATED_MAX {
                 break;
@@ -71,17 +71,34 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
                     && is_about(seen, &asked)
             });
             let Some(hit) = hit else { continue };
-            let RelatedTurn { turn, hit, replaces } = reader.current(hit)?;
+            let Some(RelatedTurn { turn, hit, replaces }) = reader.current(hit)? else { continue };
             if turn.is_some_and(|turn| !turns.insert(turn)) {
                 continue;
             }
             let row = reader.row(turn, &hit, replaces)?;
             if let Some(row) = row.filter(|row| texts.insert(row.text.clone())) {
-                related.push(row.into_candidate(&score, brief.now));
+                related.push((row, score));
             }
         }
-        Ok(related)
+        newer_first(rx, &mut related)?;
+        Ok(related.into_iter().map(|(row, score)| row.into_candidate(&score, brief.now)).collect())
     })
+}
+
+/// Of two rows about the same subject, gives the newer one the score of the older one, if it counts about as much: of
+/// equal scores the newer row is first.
+fn newer_first(rx: &Rx<'_>, rows: &mut [(RelatedRow, Score)]) -> Result<(), OpError> {
+    for newer in 1..rows.len() {
+        for older in 0..newer {
+            let [(old, old_score), (new, score)] = [&rows[older], &rows[newer]];
+            let least = old_score.total;
+            let cosine = || passages::cosine(rx, old.id, new.id);
+            if new.at > old.at && is_newer_first((least, score.total), cosine)? {
+                rows[newer].1.total = least.max(rows[newer].1.total);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a record has one of these stems.
@@ -141,15 +158,21 @@ struct RelatedTurn {
 }
 
 impl RelatedReader<'_> {
-    /// The turn of a hit; if a newer record replaced what the turn says, the turn of that record.
-    fn current(&mut self, hit: Observation) -> Result<RelatedTurn, OpError> {
+    /// The turn of a hit; if a newer record replaced what the turn says, the turn of that record. None if the session
+    /// itself replaced it earlier: then its agent knows.
+    fn current(&mut self, hit: Observation) -> Result<Option<RelatedTurn>, OpError> {
         let mut one = RelatedTurn { turn: self.turn(&hit)?, hit, replaces: None };
         for _ in 0..CHANGES_FOLLOWED {
             let Some((older, newer)) = self.replacing(&one)? else { break };
             let Some(newer) = observations::one(self.brief.rx, newer)? else { break };
+            if !self.brief.is_of_another(&newer.session_id) {
+                // The agent should know the decision that this prompt changes.
+                let is_this_prompt = newer.content == self.said;
+                return Ok(Some(one).filter(|_| is_this_prompt));
+            }
             one = RelatedTurn { turn: self.turn(&newer)?, hit: newer, replaces: Some(older) };
         }
-        Ok(one)
+        Ok(Some(one))
     }
 
     /// The prompt, the answer or the hit of a turn that was replaced, and the record that replaces it.
@@ -192,9 +215,8 @@ impl RelatedReader<'_> {
         let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
         let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
         // A question back tells nothing, nor does "Done."
-        let answer = answer.filter(|answer| {
-            !text::decisions::asks(&answer.content) && !text::is_small_talk(&answer.content)
-        });
+        let answer =
+            answer.filter(|said| !text::decisions::asks(&said.content) && teaches(&said.content));
         let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
         let decided = prompt.as_ref().and_then(|prompt| {
             let said = prompt.content.as_str();
@@ -238,10 +260,17 @@ impl RelatedReader<'_> {
         let said = seen.content.as_str();
         match seen.obs_type.kind() {
             ObsType::UserPrompt => {
-                text::decisions::asks(said) || subject(said).is_subset(&subject(self.said))
+                text::decisions::asks(said)
+                    || subject(said).is_subset(&subject(self.said))
+                    || own_subject(said).is_empty()
             }
-            ObsType::Answer => text::decisions::asks(said),
-            ObsType::SessionSummary => said.lines().skip(1).all(|line| line.starts_with("next: ")),
+            ObsType::Answer => text::decisions::asks(said) || !teaches(said),
+            ObsType::SessionSummary => {
+                let answer = |line: &str| line.strip_prefix("last answer: ").map(teaches);
+                said.lines().skip(1).all(|line| {
+                    line.starts_with("next: ") || answer(line).is_some_and(|teaches| !teaches)
+                })
+            }
             _ => false,
         }
     }

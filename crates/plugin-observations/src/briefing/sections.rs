@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 
 use contract::{Candidate, Slot};
 use model::observation::{ObsType, Observation};
-use model::run::RunKey;
 use model::session::{Prompt, Session, SessionState};
 use model::{OpError, limits, rank, run, time};
-use store::{observations, open_ends, prompts, sessions};
+use store::{observations, open_ends, sessions};
 
 use super::learned::RecentDecisions;
 use super::reader::BriefingReader;
 use super::work::RecentWork;
-use super::{files_in_progress, learned, others, past_sessions, topic, uncommitted};
-use crate::same_run::{self, ProgramKey};
-use place::Scope;
+use super::{topic, uncommitted};
+use crate::{next_steps, same_run};
 
 /// Separates the changed lines of an edit.
 const LINE_BREAK: &str = " ⏎ ";
 
-/// Sessions of mere talk after which an open prompt is still shown.
-const TALK_BEFORE_OPEN: usize = 3;
+/// The last sessions whose open ends are shown.
+const SESSIONS_LEFT_OPEN: usize = 4;
+/// The most questions of agents that are shown.
+const QUESTIONS_MAX: usize = 2;
 
 /// Why the question of an agent is shown.
 pub(super) const ASKED_BACK: &str = "the last answer asks it";
@@ -62,32 +62,6 @@ pub(super) struct SectionWriter<'a> {
     /// Files that a row names already, as it shows them.
     named: Vec<String>,
     pub(super) decisions: RecentDecisions,
-}
-
-/// The rows of the own projects, and of others that have to do with them.
-pub(super) fn candidates(
-    brief: &BriefingReader<'_>,
-    scope: &Scope,
-    elsewhere: Option<&[i64]>,
-) -> Result<Vec<Candidate>, OpError> {
-    if scope.is_all() {
-        return others::all(brief, elsewhere.unwrap_or_default());
-    }
-    let own = scope.ids().unwrap_or_default();
-    if own.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut writer = SectionWriter::new(brief, RecentWork::read(brief, &own)?)?;
-    writer.marked(&own)?;
-    writer.this_session()?;
-    writer.open()?;
-    past_sessions::add(&mut writer)?;
-    learned::add(&mut writer);
-    files_in_progress::add(&mut writer);
-    if let Some(elsewhere) = elsewhere {
-        others::add(&mut writer, elsewhere)?;
-    }
-    Ok(writer.found)
 }
 
 impl<'a> SectionWriter<'a> {
@@ -131,7 +105,13 @@ impl SectionWriter<'_> {
     pub(super) fn quote(&mut self, text: &str) -> String {
         let line = quoted_line(text);
         self.quoted.push(line.trim_end_matches('…').to_owned());
-        format!("\"{}\"", line.replace('"', "'"))
+        in_quotes(&line)
+    }
+
+    /// A line in quotation marks that is not shortened further. It is noted, as by [`SectionWriter::quote`].
+    pub(super) fn quote_whole(&mut self, line: &str) -> String {
+        self.quoted.push(line.trim_end_matches('…').to_owned());
+        in_quotes(line)
     }
 
     /// Whether a row quotes this already.
@@ -151,7 +131,7 @@ impl SectionWriter<'_> {
     }
 
     /// Marked and pinned records.
-    fn marked(&mut self, projects: &[i64]) -> Result<(), OpError> {
+    pub(super) fn marked(&mut self, projects: &[i64]) -> Result<(), OpError> {
         for seen in marks(self.brief, projects)? {
             if !self.is_quoted(&seen.content) {
                 self.quoted.push(seen.content.clone());
@@ -161,105 +141,36 @@ impl SectionWriter<'_> {
         Ok(())
     }
 
-    /// The session's own work, after its context was compacted or cleared: its last prompt, red runs, the agent's
-    /// question, answers and files, in this order.
-    fn this_session(&mut self) -> Result<(), OpError> {
-        let Some(own) = self.work.own.clone() else { return Ok(()) };
-        let mut rows: Vec<(i64, i64, &'static str, String)> = Vec::new();
-        if let Some(prompt) = prompts::last(self.brief.rx, own.id)? {
-            let answered = open_ends::unanswered(self.brief.rx, &own)?.is_none();
-            let state = if answered { "last prompt" } else { "last prompt, not answered" };
-            let says_nothing =
-                !topic::has_subject(&prompt.content) || text::is_small_talk(&prompt.content);
-            // "ok continue" goes on with the task of a prompt before it.
-            let task = match says_nothing {
-                true => {
-                    let most = limits::BRIEFING_READ_TURNS;
-                    let turns = prompts::last_of_session(self.brief.rx, own.id, most)?;
-                    turns.into_iter().find(|(_, said, _)| topic::begins_subject(said))
-                }
-                false => None,
-            };
-            let (id, said) = task.map_or((prompt.id, prompt.content), |(id, said, _)| (id, said));
-            let text = format!("{state}: {}", self.quote(&said));
-            rows.push((id, prompt.at, "what this session was asked last", text));
-        }
-        let is_own = |seen: &&Observation| seen.session_id == own.session_id;
-        let red = run::red(&self.work.runs).into_iter().filter(is_own);
-        for seen in red.take(limits::RED_RUNS_TOLD) {
-            let text = format!("red: {}", run::told(seen));
-            rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
-        }
-        let answers: Vec<Observation> = self.work.answers.iter().filter(is_own).cloned().collect();
-        if let Some(last) = answers.iter().find(|seen| seen.agent_id.is_none())
-            && open_ends::unanswered(self.brief.rx, &own)?.is_none()
-            && let Some(text) = self.asked_back(last)
-        {
-            rows.push((last.id, last.at_ms, ASKED_BACK, text));
-        }
-        let mut told = 0;
-        for seen in &answers {
-            let gist = text::gist(&seen.content, limits::BRIEFING_TEXT_CHARS);
-            if told == limits::BRIEFING_OWN_ANSWERS {
-                break;
-            }
-            // It may have said the same again.
-            if !self.is_quoted(&gist) {
-                told += 1;
-                let who = if seen.agent_id.is_some() { "a subagent answered" } else { "answered" };
-                let text = format!("{who}: {}", self.quote(&gist));
-                rows.push((seen.id, seen.at_ms, "what this session answered", text));
-            }
-        }
-        let edits: Vec<Observation> = self.work.edits.iter().filter(is_own).cloned().collect();
-        for seen in edits {
-            if self.names_file(&seen) {
-                rows.push((seen.id, seen.at_ms, "edited in this session", self.change(&seen)));
-            }
-        }
-        rows.truncate(limits::BRIEFING_OWN_MAX);
-        for (place, (id, at, reason, text)) in rows.into_iter().enumerate() {
-            // The order of the rows is the order of their scores.
-            let score = 1.0 - 0.001 * place as f64;
-            let row = BriefingRow { id, at, score, reason, text, pinned: false };
-            self.add(Slot::ThisSession, row);
-        }
-        Ok(())
-    }
-
-    fn last_answer(&self, session: &str) -> Option<Observation> {
+    pub(super) fn last_answer(&self, session: &str) -> Option<Observation> {
         self.work.answers.iter().find(|seen| seen.session_id == session).cloned()
     }
 
     /// The question at the end of an answer, if it says what it is about and no row quotes it yet.
     pub(super) fn asked_back(&mut self, answer: &Observation) -> Option<String> {
-        let question = text::last_question(&answer.content)?;
+        let question = next_steps::open_question(answer)?;
         let question = text::line_of_words(question, limits::BRIEFING_TEXT_CHARS);
-        let tells = topic::asks_something(&question) && !self.is_quoted(&question);
-        tells.then(|| format!("the agent asked: {}", self.quote(&question)))
+        (!self.is_quoted(&question)).then(|| format!("the agent asked: {}", self.quote(&question)))
     }
 
     /// Open work: the unanswered prompt, the agent's question, red runs, uncommitted files.
-    fn open(&mut self) -> Result<(), OpError> {
+    pub(super) fn open(&mut self) -> Result<(), OpError> {
         let briefed = self.briefed();
         let is_briefed = |session: &str| briefed.as_deref() == Some(session);
-        let (last, unanswered) = self.last_open_session()?;
+        let unanswered = self.left_unanswered()?;
         // A later prompt in the briefed session means that the work went on there.
         let own = self.work.prompts.iter().filter(|prompt| is_briefed(&prompt.session_id));
         let own_prompt_at = own.map(|prompt| prompt.at).max();
         let went_on = |at: i64| own_prompt_at.is_some_and(|own| own > at);
-        if let Some(last) = &last
-            && unanswered.is_none()
-            && let Some(answer) = self.last_answer(&last.session_id)
-            && !went_on(answer.at_ms)
-            && let Some(text) = self.asked_back(&answer)
-        {
-            let (id, at) = (answer.id, answer.at_ms);
-            let reason = ASKED_BACK;
-            self.add(Slot::Open, BriefingRow { id, at, score: 1.0, reason, text, pinned: false });
+        let mut questions = self.left_questions()?;
+        questions.retain(|answer| !went_on(answer.at_ms));
+        for (place, answer) in questions.iter().enumerate() {
+            if let Some(text) = self.asked_back(answer) {
+                let (id, at, score) = (answer.id, answer.at_ms, 1.0 - 0.01 * place as f64);
+                let reason = ASKED_BACK;
+                self.add(Slot::Open, BriefingRow { id, at, score, reason, text, pinned: false });
+            }
         }
-        if let Some(last) = &last
-            && let Some(prompt) = unanswered
+        if let Some((last, prompt)) = unanswered
             && !(went_on(prompt.at) && self.turned_away(briefed.as_deref(), &prompt))
             && (self.brief.answers || last.state == SessionState::Active)
         {
@@ -286,6 +197,7 @@ impl SectionWriter<'_> {
             };
             self.add(Slot::Open, row);
         }
+        let last = self.work.sessions.first();
         if let Some(failed) = last.and_then(|last| self.failed_last(&last.session_id)) {
             let row = BriefingRow {
                 id: failed.id,
@@ -306,41 +218,60 @@ impl SectionWriter<'_> {
         let work = &self.work;
         let is_own = |seen: &&Observation| seen.session_id == session;
         let failed = work.failures.iter().find(is_own)?;
-        if RunKey::of(failed).is_some() || ProgramKey::of(failed).is_none() {
-            return None;
-        }
-        let acts = |seen: &&Observation| !agents::is_read_only(&seen.content);
-        let commands = work.commands.iter().filter(acts);
-        let mut later = commands.chain(&work.edits).chain(&work.commits).filter(is_own);
-        let is_last = !later.any(|seen| (seen.at_ms, seen.id) > (failed.at_ms, failed.id));
-        let works = |seen: &Observation| same_run::worked_later(failed, seen);
-        (is_last && !work.commands.iter().any(works)).then(|| failed.clone())
+        let later = work.commands.iter().chain(&work.edits).chain(&work.commits);
+        let worked = work.commands.iter().any(|seen| same_run::worked_later(failed, seen));
+        (next_steps::is_left(failed, later.filter(is_own)) && !worked).then(|| failed.clone())
     }
 
-    /// The last session, and its prompt without an answer. A session in which the user only talked about something else
-    /// leaves what the one before it left open.
-    fn last_open_session(&self) -> Result<(Option<Session>, Option<Prompt>), OpError> {
-        let rx = self.brief.rx;
-        let mut talk: Vec<&str> = Vec::new();
-        for session in self.work.sessions.iter().take(TALK_BEFORE_OPEN + 1) {
-            if let Some(prompt) = open_ends::unanswered(rx, session)? {
-                let subject = topic::subject(&prompt.content);
-                let mut later = self.work.prompts.iter();
-                let went_on = later.any(|one| {
-                    talk.contains(&one.session_id.as_str())
-                        && !topic::subject(&one.content).is_disjoint(&subject)
-                });
-                if !went_on {
-                    return Ok((Some(session.clone()), Some(prompt)));
-                }
+    /// The newest prompt without an answer among those of the last sessions, with its session. Later sessions in which the
+    /// user only talked about something else, or looked at it, leave it open.
+    fn left_unanswered(&self) -> Result<Option<(Session, Prompt)>, OpError> {
+        for session in self.work.sessions.iter().take(SESSIONS_LEFT_OPEN) {
+            let prompt = open_ends::unanswered(self.brief.rx, session)?;
+            let open = |prompt: &Prompt| {
+                !self.is_taken_up(&session.session_id, prompt.at, &topic::subject(&prompt.content))
+            };
+            if let Some(prompt) = prompt.filter(open) {
+                return Ok(Some((session.clone(), prompt)));
             }
-            let acted = sessions::counts(rx, session)?.iter().any(|(kind, _)| kind.is_action());
-            if acted {
+            let counts = sessions::counts(self.brief.rx, session)?;
+            if counts.iter().any(|(kind, _)| kind.intervenes()) {
                 break;
             }
-            talk.push(&session.session_id);
         }
-        Ok((self.work.sessions.first().cloned(), None))
+        Ok(None)
+    }
+
+    /// The answers of the last sessions that end with a question to the user, newest first. Later sessions about something
+    /// else leave it open.
+    fn left_questions(&self) -> Result<Vec<Observation>, OpError> {
+        let mut found = Vec::new();
+        for session in self.work.sessions.iter().take(SESSIONS_LEFT_OPEN) {
+            let Some(answer) = self.last_answer(&session.session_id) else { continue };
+            let Some(question) = text::last_question(&answer.content) else { continue };
+            let is_last = open_ends::unanswered(self.brief.rx, session)?.is_none();
+            let subject = topic::subject(question);
+            if is_last && !self.is_taken_up(&session.session_id, answer.at_ms, &subject) {
+                found.push(answer);
+            }
+            if found.len() == QUESTIONS_MAX {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a later prompt of another session that was read is about this subject too.
+    fn is_taken_up(&self, session: &str, at: i64, subject: &BTreeSet<String>) -> bool {
+        let known = |one: &Prompt| {
+            self.work.sessions.iter().any(|known| known.session_id == one.session_id)
+        };
+        self.work.prompts.iter().any(|one| {
+            one.at > at
+                && one.session_id != session
+                && known(one)
+                && !topic::subject(&one.content).is_disjoint(subject)
+        })
     }
 
     /// Whether a session has edited or committed something, and its prompts after this one are about something else.
@@ -395,6 +326,11 @@ impl SectionWriter<'_> {
             lines => format!("{path}: {lines}"),
         }
     }
+}
+
+/// A line in quotation marks, so that a quotation inside does not end it.
+pub(super) fn in_quotes(line: &str) -> String {
+    format!("\"{}\"", line.replace('"', "'"))
 }
 
 /// A text as one line. A decision is not cut in the middle of a sentence: the line ends behind it.

@@ -19,53 +19,15 @@ const REFERS_WORDS_MAX: usize = 6;
 /// Words that say something, in a prompt that begins a subject.
 const SUBJECT_WORDS_MIN: usize = 2;
 
-/// Words of an offer to go on, which name nothing to go on with.
-const OFFERS: &[&str] = &[
-    "ahead",
-    "anything",
-    "assist",
-    "begin",
-    "continue",
-    "else",
-    "fine",
-    "further",
-    "good",
-    "happy",
-    "help",
-    "know",
-    "let",
-    "like",
-    "look",
-    "looks",
-    "make",
-    "makes",
-    "need",
-    "next",
-    "okay",
-    "please",
-    "prefer",
-    "proceed",
-    "questions",
-    "ready",
-    "right",
-    "sense",
-    "shall",
-    "something",
-    "sound",
-    "sounds",
-    "start",
-    "think",
-    "today",
-    "want",
-    "work",
-];
-
-/// A prompt that begins a subject, and how its answer begins; empty if there is none.
+/// A prompt that begins a subject, and its outcome.
 pub(super) struct SessionTopic {
     /// The id of the prompt.
     pub(super) id: i64,
     pub(super) prompt: String,
+    /// The beginning of the answer; empty if there is none.
     pub(super) outcome: String,
+    /// For a question, the beginning of the answer after the last change that followed from it; mostly empty.
+    pub(super) changed: String,
 }
 
 /// The last subject of a session that led to a commit, else the one with the most actions that led to an edit or
@@ -97,9 +59,21 @@ pub(super) fn of(
         if !is_committed && most.as_ref().is_some_and(|(most, _)| *most >= actions) {
             continue;
         }
-        let outcome = answer(rx, &turns)?;
+        let worked = |turn: i64| commits.contains(&turn) || edits.contains(&turn);
+        let changed = answer_to_change(rx, &turns, worked)?;
+        let (outcome, changed) = match changed {
+            // A question has an answer of its own.
+            Some(changed) if text::decisions::asks(&prompt) => {
+                match answer(rx, turns.last().map(std::slice::from_ref).unwrap_or_default())? {
+                    Some(own) => (Some(own), changed),
+                    None => (Some(changed), String::new()),
+                }
+            }
+            Some(changed) => (Some(changed), String::new()),
+            None => (answer(rx, &turns)?, String::new()),
+        };
         let counts = is_committed || outcome.is_some() || led_to(&edits);
-        let topic = SessionTopic { id, prompt, outcome: outcome.unwrap_or_default() };
+        let topic = SessionTopic { id, prompt, outcome: outcome.unwrap_or_default(), changed };
         if is_committed {
             return Ok(Some(topic));
         }
@@ -110,18 +84,47 @@ pub(super) fn of(
     Ok(most.map(|(_, topic)| topic))
 }
 
+/// The answer to a prompt.
+fn answer_to(rx: &Rx<'_>, turn: i64) -> Result<Option<Observation>, OpError> {
+    let id = prompts::answer_to(rx, turn)?;
+    id.map(|id| observations::one(rx, id)).transpose().map(Option::flatten)
+}
+
+fn asks_back(said: &Observation) -> bool {
+    said.content.trim_end().ends_with('?')
+}
+
+fn gist(said: &Observation) -> String {
+    text::gist(&said.content, limits::BRIEFING_TEXT_CHARS)
+}
+
+/// The beginning of the last answer that says something and ends a turn with an edit or a commit. The turns are newest first;
+/// the one that began the subject does not count.
+fn answer_to_change(
+    rx: &Rx<'_>,
+    turns: &[i64],
+    worked: impl Fn(i64) -> bool,
+) -> Result<Option<String>, OpError> {
+    let later = turns.split_last().map_or(&[][..], |(_, later)| later);
+    for turn in later.iter().filter(|turn| worked(**turn)) {
+        let said = answer_to(rx, *turn)?;
+        if let Some(said) = said.filter(|said| !asks_back(said) && teaches(&said.content)) {
+            return Ok(Some(gist(&said)));
+        }
+    }
+    Ok(None)
+}
+
 /// The beginning of the answer to the prompt of the first of these turns, which are newest first. If it has none, or the
 /// agent asked back, it is that of the last answer to the prompts that follow up on it.
 fn answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
     let mut asked_back = None;
     for turn in turns.last().into_iter().chain(turns) {
-        let Some(id) = prompts::answer_to(rx, *turn)? else { continue };
-        let Some(said) = observations::one(rx, id)? else { continue };
-        let gist = text::gist(&said.content, limits::BRIEFING_TEXT_CHARS);
-        if !said.content.trim_end().ends_with('?') {
-            return Ok(Some(gist));
+        let Some(said) = answer_to(rx, *turn)? else { continue };
+        if !asks_back(&said) {
+            return Ok(Some(gist(&said)));
         }
-        asked_back.get_or_insert(gist);
+        asked_back.get_or_insert(gist(&said));
     }
     Ok(asked_back)
 }
@@ -131,29 +134,33 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
     telling_words(text).map(text::stem::stemmed).collect()
 }
 
-/// Stems of words for work on any subject: a prompt and a record that only share these are about different things.
-const ROUTINE: &[&str] = &[
-    "add", "build", "chang", "check", "clean", "code", "command", "commit", "creat", "delet",
-    "doe", "error", "fail", "file", "fix", "function", "lint", "make", "merg", "pass", "push",
-    "refactor", "remov", "renam", "review", "run", "script", "test", "tidi", "unit", "updat",
-    "use", "work", "write",
-];
-
-/// The subject of a prompt without words for work on any subject.
-pub(super) fn own_subject(text: &str) -> BTreeSet<String> {
-    let mut words = subject(text);
-    words.retain(|word| !ROUTINE.contains(&word.as_str()));
+/// The subject of a prompt without words for work on any subject. It is empty for a chore, such as "rebase on main".
+pub(super) fn own_subject(prompt: &str) -> BTreeSet<String> {
+    let is_routine = match text::may_be_chore(prompt) {
+        true => text::is_chore,
+        false => text::is_routine,
+    };
+    let mut words = subject(prompt);
+    words.retain(|word| !is_routine(word));
     words
+}
+
+/// Words without those of chores that an answer has at least, if it has no number.
+const TEACHES_WORDS_MIN: usize = 3;
+
+/// Whether an answer says something that is of use later: "The PR is open." reports that a chore is done, or a state that
+/// passes.
+pub(super) fn teaches(answer: &str) -> bool {
+    let mut words = subject(answer);
+    words.retain(|word| !text::is_chore(word));
+    let has_number =
+        || words::words(answer).any(|(_, word)| word.starts_with(|c: char| c.is_ascii_digit()));
+    words.len() >= TEACHES_WORDS_MIN || (!words.is_empty() && has_number())
 }
 
 /// Whether a text has a subject at all.
 pub(super) fn has_subject(text: &str) -> bool {
     telling_words(text).next().is_some()
-}
-
-/// Whether a question of an agent is about something, and no mere offer to go on.
-pub(super) fn asks_something(question: &str) -> bool {
-    telling_words(question).any(|word| !OFFERS.contains(&word.as_str()))
 }
 
 fn telling_words(text: &str) -> impl Iterator<Item = String> {
@@ -178,6 +185,39 @@ pub(super) fn begins_subject(prompt: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chore_has_no_subject_of_its_own() {
+        for prompt in [
+            "git status please",
+            "open a PR",
+            "is ci green?",
+            "rebase on main",
+            "stop the dev server",
+            "bump the patch version",
+            "show me the diff",
+            "write a commit message",
+        ] {
+            assert!(own_subject(prompt).is_empty(), "{prompt}: {:?}", own_subject(prompt));
+        }
+        for prompt in [
+            "why does the server print that message?",
+            "which port does the telemetry server listen on?",
+            "format the invoices",
+        ] {
+            assert!(!own_subject(prompt).is_empty(), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn an_answer_of_a_few_common_words_teaches_nothing() {
+        for answer in ["The PR is open.", "CI is green on `main`.", "Stopped.", "Lint is clean."] {
+            assert!(!teaches(answer), "{answer}");
+        }
+        for answer in ["It listens on 7070.", "An inline ref callback remounts the canvas."] {
+            assert!(teaches(answer), "{answer}");
+        }
+    }
 
     #[test]
     fn a_prompt_that_follows_up_on_another_begins_no_subject() {

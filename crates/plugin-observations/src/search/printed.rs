@@ -39,7 +39,9 @@ impl Pretty for Search {
             lines.extend(output.results.iter().map(FoundRecord::explained));
         }
         if output.query_form == "prefix" {
-            lines.push("No record has these words; in these, words begin alike.".to_owned());
+            lines.push(
+                "No record has these words; these records have words that begin alike.".to_owned(),
+            );
         }
         if output.query_form == "any_term" && query::rewrite(&params.query).name().is_some() {
             lines.push(match output.partial {

@@ -12,14 +12,9 @@ use store::{Rx, observations, prompts};
 use super::{Named, Ranked};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
-use crate::replaced::{Replacements, turn_of};
+use crate::replaced::{Replacements, is_newer_first, turn_of};
 use crate::same_run;
 
-/// Cosine from which on two records of talk are about the same subject.
-const SAME_SUBJECT: f64 = 0.8;
-/// The newer of two such records comes first only if it counts at least this share of the older one: among
-/// hits that hardly match, many are about one subject, and none of them is an answer.
-const SAME_LIKE: f64 = 0.9;
 /// Failed commands on the first hits for which the session is searched for the run that worked.
 const WORKED_LOOKED_UP: usize = 5;
 
@@ -294,15 +289,27 @@ impl Window<'_, '_> {
         let (Some(old), Some(new)) = (self.first.get(a), self.first.get(b)) else {
             return Ok(false);
         };
-        let talk = [ObsType::UserPrompt, ObsType::Answer, ObsType::Marker, ObsType::GitCommit];
-        let are_talk = talk.contains(&old.hit.kind.obs_type()) && old.hit.kind == new.hit.kind;
+        use ObsType::{Answer, GitCommit, Marker, SessionSummary, UserPrompt};
+        let are_talk = match (old.hit.kind.obs_type(), new.hit.kind.obs_type()) {
+            (UserPrompt | Answer | Marker | GitCommit | SessionSummary, _)
+                if old.hit.kind == new.hit.kind =>
+            {
+                true
+            }
+            (SessionSummary, Answer) => true,
+            // Other prompts may only ask what the summary tells.
+            (SessionSummary, UserPrompt) => self.record(b).is_some_and(|prompt| {
+                text::decisions::decides(&prompt.content) || text::change(&prompt.content).is_some()
+            }),
+            _ => false,
+        };
         let is_newer = (new.hit.at, new.hit.id) > (old.hit.at, old.hit.id)
             && new.hit.session != old.hit.session;
-        let counts_like = new.first >= SAME_LIKE * old.first && new.named >= old.named;
-        if !are_talk || !is_newer || old.hit.project != new.hit.project || !counts_like {
+        let is_candidate = are_talk && is_newer && old.hit.project == new.hit.project;
+        if !is_candidate || new.named < old.named {
             return Ok(false);
         }
-        Ok(search::cosine(self.rx, &old.hit, &new.hit)? >= SAME_SUBJECT)
+        is_newer_first((old.first, new.first), || search::cosine(self.rx, &old.hit, &new.hit))
     }
 
     /// The run of a command that worked before an earlier one that failed, which names it.

@@ -116,7 +116,13 @@ impl World {
         let query = format!("\"{content}\"");
         let found = self.ask("search", json!({ "query": query, "diverse": false }));
         let results = found["results"].as_array().unwrap();
-        let one = results.iter().find(|hit| hit["content_preview"] == content);
+        // The error follows the command that failed.
+        let failed = format!("{content}: ");
+        let is_it = |hit: &&Value| {
+            let shown = hit["content_preview"].as_str().unwrap();
+            shown == content || hit["obs_type"] == "command_error" && shown.starts_with(&failed)
+        };
+        let one = results.iter().find(is_it);
         one.unwrap_or_else(|| panic!("{content} in {found}"))["id"].as_i64().unwrap()
     }
 

@@ -126,7 +126,7 @@ pub(super) fn to_spool(event: &HookEvent, locations: &Locations) -> HookEvent {
     place::to_spool(event, client::platform::home(), &excluded, &pauses)
 }
 
-/// An answer in the agent's own format, and its receipt if the store did not accept that.
+/// An answer in the agent's own format, and its receipt if that still has to be spooled.
 type HookAnswer = (String, Option<Box<HookEvent>>);
 
 /// The answer from the store, unless it takes longer than the agent waits. The thread then ends with the process,

@@ -62,6 +62,7 @@ fn today(world: &mut World) -> Result<Value, OpError> {
     let latest = |session: &str| {
         latest_prompt(&ask("session_trace", json!({ "session_id": session })).ok()?)
     };
+    let is_cut = listed.as_array().is_some_and(|all| all.len() >= limits::TODAY_SESSIONS);
     let sessions = told(&listed, &summaries, latest);
     let projects = ask("list_projects", json!({}))?["projects"].take();
     let now = client::clock::now_ms().div_euclid(1000);
@@ -69,6 +70,8 @@ fn today(world: &mut World) -> Result<Value, OpError> {
     Ok(json!({
         "today": is_today,
         "sessions": sessions,
+        // Whether there were more sessions today than these.
+        "more": is_today && is_cut,
         "open": open,
         "daemon": runs,
         "last_at": stats["newest_at"],
@@ -94,8 +97,8 @@ fn latest_prompt(trace: &Value) -> Option<String> {
     prompts.filter_map(|prompt| prompt["content"].as_str()).next().map(str::to_owned)
 }
 
-/// The sessions, oldest first, each with its intent and what came of it. A session without a summary is at work: its
-/// intent is its `latest` prompt.
+/// The sessions in which something was done, oldest first, each with its intent and what came of it. A session without
+/// a summary has not ended a turn yet: its intent is its `latest` prompt.
 fn told(listed: &Value, summaries: &Value, latest: impl Fn(&str) -> Option<String>) -> Vec<Value> {
     let summaries = summaries["results"].as_array().into_iter().flatten();
     let summaries: HashMap<&str, &Value> =
@@ -178,6 +181,9 @@ fn pretty(result: &Value, width: usize) -> String {
     let mut lines = Vec::new();
     lines.push(match (result["today"] == true, sessions.is_empty()) {
         (_, true) => "No session is recorded yet.".to_owned(),
+        (true, false) if result["more"] == true => {
+            format!("Today, the last {}:", text::counted(sessions.len(), "session"))
+        }
         (true, false) => format!("Today: {}", text::counted(sessions.len(), "session")),
         (false, false) => "No session today. The last ones:".to_owned(),
     });

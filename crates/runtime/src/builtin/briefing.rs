@@ -139,7 +139,8 @@ impl Op for Briefing {
 
     fn run(&self, cx: &Cx<'_>, params: BriefingParams) -> Result<BriefingOutput, OpError> {
         let inner = self.0.inner()?;
-        let find = |id: &String| cx.store.read(|rx| sessions::find(rx, id));
+        let find =
+            |id: &String| cx.store.read(|rx| sessions::find(rx, id, cx.caller.session_id_form()));
         let session = params.session_id.as_ref().map(find).transpose()?;
         let root = session.as_ref().and_then(|session| session.root.as_deref());
         let root = params.cwd.as_deref().or(root);

@@ -102,7 +102,7 @@ impl FileParams {
             return Ok(path);
         }
         Err(OpError::invalid("file", "the path is not absolute")
-            .hint("The daemon has a working directory of its own: give the whole path."))
+            .hint("The daemon has its own working directory: give an absolute path."))
     }
 }
 

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::hook_events;
 
+use super::pause::{self, Holding};
 use super::{BuiltinState, NoParams};
 
 pub(super) struct Status(pub(super) Arc<BuiltinState>);
@@ -36,6 +37,8 @@ pub(super) struct StatusOutput {
     notices: Vec<String>,
     /// Other notes, such as that capture is paused.
     notes: Vec<String>,
+    /// The active pauses. The notes say the same in a sentence.
+    pauses: Vec<Holding>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -97,7 +100,7 @@ impl Op for Status {
         let outdated =
             outdated.map(|what| format!("{what}; the daemon still uses the old settings"));
         let waiting = inner.spool.waiting();
-        let (last, events, notes, plugins) = cx.store.read(|rx| {
+        let (last, events, notes, plugins, pauses) = cx.store.read(|rx| {
             let mut notes = host_notes.clone();
             notes.extend(outdated.iter().cloned().chain(waiting.note()));
             notes.extend(inner.notes(rx, cx)?);
@@ -106,7 +109,8 @@ impl Op for Status {
                 let line = plugin.status(rx)?.map(|(title, text)| (title.to_owned(), text));
                 plugins.extend(line);
             }
-            Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes, plugins))
+            let pauses = pause::active(rx, cx.now)?;
+            Ok((hook_events::last(rx)?, hook_events::count(rx)?, notes, plugins, pauses))
         })?;
         Ok(StatusOutput {
             running: daemon.is_some(),
@@ -124,6 +128,7 @@ impl Op for Status {
             plugins,
             notices: inner.store.notices(),
             notes,
+            pauses,
         })
     }
 }

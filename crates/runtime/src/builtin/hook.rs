@@ -1,7 +1,7 @@
 //! `hook`: records one event of an agent's hook, once, and answers it if there is something to say.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agents::{Json, Members};
 use contract::op::read_params;
@@ -157,10 +157,17 @@ impl Incoming {
         let (agent, event) = (params.agent.as_deref(), params.event.as_deref());
         let payload = params.payload.into();
         let at = time::plausible(params.at.unwrap_or(now), now);
+        // The hook began to wait when it noted the time, not when the daemon got around to its event.
+        let waited = params
+            .at
+            .and_then(|at| u64::try_from(now.saturating_sub(at)).ok())
+            .map(Duration::from_millis);
         let event = agents::extract(agent, event, &payload, id, at)?;
         event.check()?;
         // Only a hook gives up on a late answer; other callers wait for it.
-        let until = (tier == Tier::Hook).then(|| started + tell::patience(&event));
+        let patience = tell::patience(&event);
+        let waited = waited.filter(|waited| *waited < patience).unwrap_or_default();
+        let until = (tier == Tier::Hook).then(|| started + patience - waited);
         let (form, format) = (params.form, params.format);
         Ok(Incoming { event: Arc::new(event), until, form, format })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{Access, Cx, Example, Op, OpInfo, Tier};
-use model::hook::HookEvent;
+use model::hook::{Happening, HookEvent};
 use model::import::{FileCursor, ImportBatch, ImportCounts, ProjectImport};
 use model::origin::Origin;
 use model::{OpError, limits, time};
@@ -13,10 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::purge::Purged;
-use store::{Rx, Tx, imports, projects, sessions};
+use store::{Rx, Tx, imports, projects, session_events, sessions, unfinished};
 use text::secrets::{Profile, Redacted, redact};
 
-use crate::capture::{Recorder, RecorderSource};
+use crate::capture::{ImportedFrom, Recorder, RecorderSource};
 
 pub(super) struct ImportEvents(pub(super) Arc<dyn RecorderSource>);
 
@@ -30,12 +30,22 @@ pub(crate) struct ImportEventsParams {
     source: String,
     /// Events in our own form, at most 512. All captured text in them is redacted.
     events: Vec<Value>,
+    /// The file whose events these are, as a hash of its path, 32 hex digits.
+    #[serde(default)]
+    file: Option<String>,
+    /// The end of the file, if these are its last events.
+    #[serde(default)]
+    end: Option<FileEnd>,
     /// How far the files were read whose events these are.
     #[serde(default)]
     cursors: Vec<FileCursor>,
     /// Sessions that will not continue, by the agent's own id.
     #[serde(default)]
     over: Vec<String>,
+    /// Whether the file is that of a subagent. Its sessions may continue without it, so they are over only if nothing
+    /// happened in them for half an hour.
+    #[serde(default)]
+    subagent: bool,
     /// Titles of sessions, by the agent's own id. A session without a name is named after its title.
     #[serde(default)]
     titles: BTreeMap<String, String>,
@@ -45,6 +55,16 @@ pub(crate) struct ImportEventsParams {
     /// Whether to count without storing anything.
     #[serde(default)]
     dry_run: bool,
+}
+
+/// How a file ends.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileEnd {
+    /// The sessions in it, by the agent's own id.
+    sessions: Vec<String>,
+    /// Whether its last event is one only because the file ends there.
+    unfinished: bool,
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
@@ -94,8 +114,12 @@ struct ImportWork {
     batch: Option<i64>,
     source: String,
     events: Vec<HookEvent>,
+    file: Option<Origin>,
+    end: Option<FileEnd>,
     cursors: Vec<(Origin, Origin, FileCursor)>,
     over: Vec<String>,
+    /// The sessions are over if they were last active at this time or before.
+    over_until: i64,
     titles: BTreeMap<String, Redacted<String>>,
     again: bool,
     is_dry: bool,
@@ -104,8 +128,8 @@ struct ImportWork {
 
 impl ImportWork {
     fn read(params: ImportEventsParams, now: i64) -> Result<ImportWork, OpError> {
-        let ImportEventsParams { batch, source, events, cursors, over, titles, forgotten, dry_run } =
-            params;
+        let ImportEventsParams { batch, source, events, file, end, cursors, .. } = params;
+        let ImportEventsParams { over, subagent, titles, forgotten, dry_run, .. } = params;
         let max = limits::IMPORT_EVENTS_MAX;
         if events.len() > max {
             let message = format!("events has {} items; {max} are allowed", events.len());
@@ -128,8 +152,14 @@ impl ImportWork {
             batch,
             source,
             events: events.into_iter().map(read).collect::<Result<_, OpError>>()?,
+            file: file.map(|file| hash("file", &file)).transpose()?,
+            end,
             cursors: cursors.collect::<Result<_, OpError>>()?,
             over,
+            over_until: match subagent {
+                true => now.saturating_sub(limits::TRANSCRIPT_OVER_MS),
+                false => i64::MAX,
+            },
             titles: titles.into_iter().map(|(session, title)| (session, as_name(&title))).collect(),
             again: forgotten,
             is_dry: dry_run,
@@ -142,14 +172,26 @@ impl ImportWork {
         let marks = imports::marks(tx)?;
         let mut counts = ImportCounts::default();
         let mut by_project: BTreeMap<String, ProjectImport> = BTreeMap::new();
+        let sessions = self.end.as_ref().map_or(&[][..], |end| &end.sessions);
+        let from = ImportedFrom { batch, file: self.file, sessions, again: self.again };
+        let mut last = BTreeMap::new();
         for event in &self.events {
-            let imported = recorder.import(tx, event, (batch, self.again))?;
+            let imported = recorder.import(tx, event, from)?;
+            if imported.added() > 0 {
+                last.insert(event.session.as_str(), event);
+            }
             counts.add(&imported);
             let project = by_project.entry(project_of(tx, recorder, event)?).or_default();
-            project.counts.add(&imported);
-            project.sessions.insert(event.session.clone());
+            project.count(Some(&event.session), &imported);
+        }
+        if let (Some(file), Some(end)) = (self.file, &self.end)
+            && !end.unfinished
+            && counts.excluded == 0
+        {
+            unfinished::retract(tx, file, &end.sessions, None)?;
         }
         imports::note_created(tx, batch, &marks)?;
+        continue_sessions(tx, &last)?;
         self.close_sessions(tx, batch)?;
         // The next import reads a file again whose events are excluded now: the settings may change.
         let cursors = self.cursors.iter().filter(|_| counts.excluded == 0);
@@ -157,6 +199,7 @@ impl ImportWork {
             imports::set_cursor(tx, (*file, *head), cursor, batch)?;
         }
         imports::count(tx, batch, self.cursors.len() as u64, counts.added())?;
+        session_events::imported(tx, counts.added())?;
         Ok(ImportEventsOutput { batch: Some(batch), counts, projects: by_project })
     }
 
@@ -166,7 +209,7 @@ impl ImportWork {
             if let Some(id) = sessions::id_of(tx, name)?
                 && imports::created_session(tx, id)?
             {
-                sessions::over(tx, id)?;
+                sessions::over(tx, id, self.over_until);
             }
         }
         for (name, title) in &self.titles {
@@ -176,6 +219,20 @@ impl ImportWork {
         }
         Ok(())
     }
+}
+
+/// Opens sessions again that an import ended and whose transcripts went on, and corrects the summaries of sessions that
+/// have one. `last` is the last new event of each.
+fn continue_sessions(tx: &Tx<'_>, last: &BTreeMap<&str, &HookEvent>) -> Result<(), OpError> {
+    for (name, event) in last {
+        let Some(id) = sessions::id_of(tx, name)? else { continue };
+        sessions::refresh_summary(tx, id)?;
+        if imports::created_session(tx, id)? {
+            let waits = matches!(event.what, Happening::Answered(_));
+            sessions::went_on(tx, id, event.at, waits)?;
+        }
+    }
+    Ok(())
 }
 
 /// A title as the name of a session: one line without secrets.

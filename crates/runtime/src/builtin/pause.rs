@@ -2,6 +2,7 @@
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier, config};
+use model::event::Event;
 use model::hint::Ttl;
 use model::project::Pause as Stored;
 use model::{OpError, limits};
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use store::{Rx, pauses, projects};
 
 use place::{Wanted, path, shown_path, unknown};
+
+use crate::pause_feed::PAUSES_CHANGED;
 
 pub(crate) struct Pause;
 
@@ -32,7 +35,9 @@ pub(crate) struct PauseOutput {
     pauses: Vec<Holding>,
     /// Whether this call started, changed or ended a pause.
     changed: bool,
-    /// Seconds since 1970, UTC.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 
@@ -42,6 +47,9 @@ pub(crate) struct Holding {
     /// The project, as `project://KEY`; left out if the pause is everywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
+    /// The name of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// Seconds since 1970, UTC; left out if the pause has no end.
     #[serde(skip_serializing_if = "Option::is_none")]
     ends_at: Option<i64>,
@@ -91,6 +99,9 @@ impl Op for Pause {
                 }
             }
             let after = pauses::list(tx, now)?;
+            if before != after {
+                tx.note(Event::new(PAUSES_CHANGED, String::new()))?;
+            }
             Ok(PauseOutput {
                 paused: !after.is_empty(),
                 changed: before != after,
@@ -159,16 +170,20 @@ fn targets(rx: &Rx<'_>, wanted: &Wanted) -> Result<Vec<Option<i64>>, OpError> {
 fn told(rx: &Rx<'_>, held: &[Stored]) -> Result<Vec<Holding>, OpError> {
     let mut told = Vec::with_capacity(held.len());
     for pause in held {
-        let project = match pause.project {
-            Some(id) => projects::by_id(rx, id)?.map(|project| path(&project.key)),
-            None => None,
-        };
-        told.push(Holding { project, ends_at: pause.until.map(|until| until.div_euclid(1000)) });
+        let project = pause.project.map(|id| projects::by_id(rx, id)).transpose()?.flatten();
+        let (project, name) = project.map(|project| (path(&project.key), project.name)).unzip();
+        let ends_at = pause.until.map(|until| until.div_euclid(1000));
+        told.push(Holding { project, name, ends_at });
     }
     Ok(told)
 }
 
-/// The active pauses, for `status`.
+/// The active pauses.
+pub(crate) fn active(rx: &Rx<'_>, now: i64) -> Result<Vec<Holding>, OpError> {
+    told(rx, &pauses::list(rx, now)?)
+}
+
+/// The active pauses as sentences, for `status`.
 pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
     let mut notes = Vec::new();
     for pause in pauses::list(rx, now)? {
@@ -181,7 +196,9 @@ pub(crate) fn notes(rx: &Rx<'_>, now: i64) -> Result<Vec<String>, OpError> {
             || format!("`rekindle pause off{flag}`"),
             |until| zone::shown(until.div_euclid(1000)),
         );
-        notes.push(format!("paused {place}: nothing is captured or told until {end}"));
+        notes.push(format!(
+            "paused {place}: nothing is captured and agents get no text until {end}"
+        ));
     }
     Ok(notes)
 }

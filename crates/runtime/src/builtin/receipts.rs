@@ -18,7 +18,7 @@ const LINES_OF_TEXT: usize = 200;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceiptsParams {
-    /// Only the texts of this session: its id, or its first characters.
+    /// Only the texts of this session: its id; on the command line its first characters will do.
     #[serde(default)]
     session_id: Option<String>,
     /// Only the texts of the sessions of this project; all projects if left out.
@@ -44,6 +44,25 @@ pub(super) struct ReceiptsParams {
     summary: bool,
 }
 
+impl ReceiptsParams {
+    /// Refuses a time span that ends before it begins.
+    fn check_span(&self, now: i64) -> Result<(), OpError> {
+        let (Some(from), Some(to)) = (&self.from, &self.to) else { return Ok(()) };
+        // A day as `to` ends where the next day begins.
+        if from.before(now) < to.until(now) {
+            return Ok(());
+        }
+        Err(OpError::invalid("from", "`from` is later than `to`")
+            .hint("No text can match. Exchange the two, or leave one out."))
+    }
+
+    fn has_filter(&self) -> bool {
+        let has_time = self.from.is_some() || self.to.is_some();
+        let is_of_all = self.session_id.is_none() && self.project == Wanted::All;
+        has_time || !is_of_all || self.used.is_some() || self.cursor.is_some()
+    }
+}
+
 fn all_projects() -> Wanted {
     Wanted::All
 }
@@ -56,8 +75,9 @@ fn default_limit() -> usize {
 pub(super) struct ReceiptsOutput {
     /// The newest first.
     receipts: Vec<SessionTexts>,
-    /// Seconds since 1970, UTC: ages count from here.
-    #[serde(default)]
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(default, with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
     /// Pass it as `cursor` for the next page; left out on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,11 +178,12 @@ impl Op for Receipts {
             return Err(OpError::invalid("limit", format!("the limit is not from 1 to {max}"))
                 .with("max", max));
         }
+        params.check_span(cx.now)?;
         let question = cx.caller.projects(params.project.clone());
         let filter = cx.store.read(|rx| {
             let session = match &params.session_id {
                 None => None,
-                Some(given) => Some(sessions::find(rx, given)?.id),
+                Some(given) => Some(sessions::find(rx, given, cx.caller.session_id_form())?.id),
             };
             Ok(ReceiptFilter {
                 session,
@@ -277,13 +298,16 @@ fn told_summary(summary: &UseSummary, width: usize) -> String {
 }
 
 impl Pretty for Receipts {
-    fn pretty(_: &ReceiptsParams, output: &ReceiptsOutput, width: usize) -> String {
+    fn pretty(params: &ReceiptsParams, output: &ReceiptsOutput, width: usize) -> String {
         let ReceiptsOutput { receipts, answered_at, summary, id_chars, .. } = output;
         if let Some(summary) = summary {
             return told_summary(summary, width);
         }
         if receipts.is_empty() {
-            return "Nothing was injected yet.".to_owned();
+            return match params.has_filter() {
+                true => "Nothing was injected that matches these filters.".to_owned(),
+                false => "Nothing was injected yet.".to_owned(),
+            };
         }
         let mut lines = Vec::new();
         let ids: Vec<&str> = receipts.iter().map(|texts| texts.session_id.as_str()).collect();

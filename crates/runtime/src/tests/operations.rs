@@ -46,9 +46,11 @@ fn a_pause_holds_for_its_time_or_until_it_is_ended() {
     let paused = home.call("pause", json!({ "duration": "30m" })).unwrap();
     assert_eq!((&paused["paused"], &paused["changed"]), (&json!(true), &json!(true)));
     let ends_at = paused["pauses"][0]["ends_at"].as_i64().unwrap();
-    assert_eq!(ends_at - paused["answered_at"].as_i64().unwrap(), 1_800);
+    let answered_at = model::time::parse_rfc3339(paused["answered_at"].as_str().unwrap()).unwrap();
+    assert_eq!(ends_at - answered_at / 1000, 1_800);
     let notes = home.call("status", json!({})).unwrap()["notes"].to_string();
-    assert!(notes.contains("paused everywhere: nothing is captured or told until 20"), "{notes}");
+    let paused = "paused everywhere: nothing is captured and agents get no text until 20";
+    assert!(notes.contains(paused), "{notes}");
     assert_eq!(home.say("pause", json!({})), "paused everywhere until `rekindle pause off`");
     assert_eq!(home.say("pause", json!({ "duration": " off " })), "not paused");
     let nothing = "there was no pause everywhere to end";
@@ -95,8 +97,8 @@ fn the_time_left_of_a_pause_is_shown_in_the_unit_that_fits() {
     let home = home();
     let told = |seconds: i64| {
         let pauses = json!([{ "ends_at": 1_000_000 + seconds }]);
-        let result =
-            json!({ "paused": true, "changed": true, "pauses": pauses, "answered_at": 1_000_000 });
+        let result = json!({ "paused": true, "changed": true, "pauses": pauses,
+            "answered_at": "1970-01-12T13:46:40Z" });
         home.text("pause", &json!({}), &result)
     };
     for (seconds, text) in [

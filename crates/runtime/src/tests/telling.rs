@@ -183,6 +183,11 @@ fn an_answer_that_is_late_is_not_given() {
     home.runtime.ingest(vec![started.clone()]).unwrap();
     let long_ago = Instant::now().checked_sub(Duration::from_secs(60)).unwrap();
     assert!(home.runtime.tell(&started, long_ago).is_none());
+    // Too little time is left to store the receipt: the row would count as seen.
+    let almost = Instant::now().checked_sub(crate::deadline(&started).mul_f64(0.9)).unwrap();
+    assert!(home.runtime.tell(&started, almost).is_none());
+    let receipts = home.runtime.call(request("receipts", 9, Tier::Person)).unwrap();
+    assert_eq!(receipts["receipts"], json!([]));
     assert!(home.runtime.tell(&started, Instant::now()).is_some_and(|told| told.receipt.is_none()));
 }
 

@@ -149,7 +149,8 @@ impl Browsers {
         Some(self.set_cookie(cookie))
     }
 
-    /// Issues a challenge for this browser, and its key if it sends the code of the link that it just opened.
+    /// Issues a challenge for this browser. If the page sends the code that it got when the link was opened, the reply
+    /// also has the browser's key, once.
     pub(super) fn challenge(
         &self,
         headers: &HeaderMap,
@@ -297,6 +298,11 @@ pub fn forget_stored(locations: &Locations) -> std::io::Result<usize> {
     };
     std::fs::remove_file(&file)?;
     Ok(count)
+}
+
+/// Whether a request has a proof, as those of the page do. It may be wrong.
+pub(crate) fn has_proof(headers: &HeaderMap) -> bool {
+    proof_text(headers).is_some()
 }
 
 /// The proof of a request: in a header, or among the sub-protocols of a WebSocket, because a page cannot set

@@ -38,7 +38,7 @@ pub(super) async fn serve<R: AsyncBufRead + Unpin>(
             }
             // A PROXY that did not keep up connects again and reports all of its entries as updated.
             updated = updates.next() => frame(json!({ "uri": updated? })),
-            () = slot.evicted() => return None,
+            _ = slot.evicted() => return None,
             () = stopped(stop) => return Some(writer),
         };
     }

@@ -1,6 +1,6 @@
 -- Origins: a hash of what identifies a record at the agent that it comes from, so that hooks and imports store it once.
 -- Several origins may have one record, because equal records are folded. Without a record: the user purged it.
--- `batch` is the import that added the record.
+-- `batch` is the import that brought the origin. A negative record is no origin: it marks the record as unfinished.
 CREATE TABLE IF NOT EXISTS origins (
   origin BLOB    PRIMARY KEY CHECK (length(origin) = 16),
   record INTEGER,

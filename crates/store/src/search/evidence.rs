@@ -31,6 +31,8 @@ const RELATED_MEANING: f64 = 0.4;
 pub struct Evidence {
     /// Each term with its weight: the rarer, the more. A term that no record has weighs most.
     weights: Vec<(String, f64)>,
+    /// Other forms of these terms, each with the place of its term.
+    other_forms: Vec<(String, usize)>,
     /// The sum that a likely hit reaches.
     least: f64,
     /// The projects that the query names.
@@ -86,12 +88,19 @@ impl Evidence {
             if weights.iter().any(|(known, _)| *known == term) {
                 continue;
             }
-            let having = found.iter().find(|one| one.word == word).map_or(0, |one| one.count);
-            let having = having as f64;
+            let having = found.iter().filter(|one| one.word == word).map(|one| one.count);
+            let having = having.sum::<usize>() as f64;
             weights.push((term, (1.0 + (total - having + 0.5).max(0.0) / (having + 0.5)).ln()));
         }
+        let mut other_forms = Vec::new();
+        for (word, form) in query.terms() {
+            let place = |term| weights.iter().position(|(known, _)| *known == term);
+            if weights.iter().all(|(known, _)| *known != form) {
+                other_forms.extend(terms::term(word).and_then(place).map(|place| (form, place)));
+            }
+        }
         let least = if recipe == Recipe::Table { EVIDENCE_MIN } else { WORDS_ALONE_MIN };
-        Evidence { weights, least, named: Vec::new() }
+        Evidence { weights, other_forms, least, named: Vec::new() }
     }
 
     /// Adds the projects that the query names, among those that are searched or, if it is `None`, all.
@@ -120,11 +129,21 @@ impl Evidence {
         Ok(())
     }
 
+    /// The terms and their other forms, each with its place in the query.
+    fn known(&self) -> impl Iterator<Item = (&String, usize)> {
+        let own = self.weights.iter().enumerate().map(|(place, (term, _))| (term, place));
+        own.chain(self.other_forms.iter().map(|(form, place)| (form, *place)))
+    }
+
+    fn place(&self, term: &str) -> Option<usize> {
+        self.known().find(|(known, _)| *known == term).map(|(_, place)| place)
+    }
+
     /// The terms of a name; none unless the query has all of them.
     fn name_in(&self, name: &str) -> TermSet {
         let mut all = TermSet::default();
         for term in words::words(name).filter_map(|(_, word)| terms::term(word)) {
-            match self.weights.iter().position(|(known, _)| *known == term) {
+            match self.place(&term) {
                 Some(place) => all = all.or(TermSet::of(place)),
                 None => return TermSet::default(),
             }
@@ -134,8 +153,9 @@ impl Evidence {
 
     fn named_project(&self, query: &Query, id: Option<i64>, terms: TermSet) -> NamedProject {
         let is_of_name = |word: &str| {
-            let place = |term| self.weights.iter().position(|(known, _)| *known == term);
-            terms::term(word).and_then(place).is_some_and(|place| terms.has(place))
+            terms::term(word)
+                .and_then(|term| self.place(&term))
+                .is_some_and(|place| terms.has(place))
         };
         let rest = words::words(query.typed()).map(|(_, word)| word);
         let rest: Vec<&str> = rest.filter(|word| !is_of_name(word)).collect();
@@ -162,12 +182,11 @@ impl Evidence {
         let mut found = TermSet::default();
         let mut look = |word: &str| {
             // Most words begin otherwise than the terms, and need no stem.
-            let begins_alike = |(term, _): &(String, f64)| terms::may_be_stem(term, word);
-            if self.weights.iter().any(begins_alike)
+            let mut known = self.known();
+            if known.any(|(term, _)| terms::may_be_stem(term, word))
                 && let Some(term) = terms::term(word)
             {
-                let place = self.weights.iter().position(|(known, _)| *known == term);
-                found = found.or(place.map_or_else(TermSet::default, TermSet::of));
+                found = found.or(self.place(&term).map_or_else(TermSet::default, TermSet::of));
             }
         };
         words::words(text).for_each(|(_, word)| look(word));
@@ -179,8 +198,9 @@ impl Evidence {
     pub fn share_of_text(&self, text: &str) -> f64 {
         let said = words::words(text).filter(|(_, word)| !words::is_stop(&word.to_lowercase()));
         let said: HashSet<String> = said.filter_map(|(_, word)| terms::term(word)).collect();
-        let asked = self.weights.iter().filter(|(term, _)| said.contains(term)).count();
-        asked as f64 / said.len().max(1) as f64
+        let asked: HashSet<usize> =
+            self.known().filter(|(term, _)| said.contains(*term)).map(|(_, place)| place).collect();
+        asked.len() as f64 / said.len().max(1) as f64
     }
 
     /// The share of the weights that these terms have.

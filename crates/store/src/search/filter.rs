@@ -26,7 +26,7 @@ pub struct Filter<'a> {
     pub session: Option<i64>,
     /// Absolute, relative to `root`, or the end of a path.
     pub file: Option<&'a str>,
-    /// Further paths of the same file, exactly as they are kept.
+    /// Other stored paths of this file, through a symbolic link or in another working tree. Each is matched exactly.
     pub also: &'a [String],
     pub root: Option<&'a str>,
     /// Which agent, for example `claude-code`.

@@ -11,6 +11,7 @@ use model::{OpError, limits};
 use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 use text::query::{self, Condition, Form, Query};
+use text::terms::term;
 
 use super::exact_matches::ExactMatches;
 use super::whole_documents::Look;
@@ -84,7 +85,7 @@ impl Search<'_, '_> {
     /// Passages with any of the words, and those words that some passage has.
     fn words(&self, weighs: bool) -> Result<(Matches, Vec<Word<'_>>), OpError> {
         let Search { rx, query, conditions, passages, effort, .. } = *self;
-        let Some(mut words) = words(rx, passages.end(), &query.words)? else {
+        let Some(mut words) = words(rx, passages.end(), query.terms())? else {
             // Stop words have no postings; only the full-text index has them.
             let scored = self.by_index()?;
             return Ok((Matches { scored, ..Matches::default() }, Vec::new()));
@@ -110,8 +111,8 @@ impl Search<'_, '_> {
     /// as finding the rarer of the two.
     fn affordable_pairs(&self, words: &[Word<'_>]) -> (Vec<String>, bool) {
         let Query { pairs, .. } = self.query;
-        let known: HashMap<&str, usize> =
-            words.iter().map(|word| (word.word, word.count)).collect();
+        let own = words.iter().filter(|word| term(word.word).as_ref() == Some(&word.term));
+        let known: HashMap<&str, usize> = own.map(|word| (word.word, word.count)).collect();
         let rarer = |pair: &[String; 2]| {
             let counts = pair.iter().map(|word| known.get(word.as_str()).copied());
             counts.reduce(|a, b| Some(a?.min(b?))).flatten()
@@ -141,8 +142,8 @@ impl Search<'_, '_> {
                 .is_none_or(|scope| i64::try_from(passage).is_ok_and(|p| scope.contains(&p)))
         };
         let filter = &conditions.on_passages;
-        let asked: Vec<String> = query.whole_words().cloned().collect();
-        let mut words = words(rx, passages.end(), &asked)?.unwrap_or_default();
+        let asked = query.whole_words().filter_map(|word| Some((word.as_str(), term(word)?)));
+        let mut words = words(rx, passages.end(), asked.collect())?.unwrap_or_default();
         let mut look = Look::new(self, self.retrieval, &words);
         let chosen = look.documents(condition)?;
         let others = look.scored;

@@ -9,7 +9,7 @@ use meaning::Vector;
 use model::{OpError, limits};
 use text::passages as cut;
 use text::query::{Exact, Query};
-use text::terms::{self, Terms};
+use text::terms::Terms;
 use text::words::hidden_words;
 
 use super::Search;
@@ -31,8 +31,7 @@ impl Unindexed {
         if ids.is_empty() {
             return Ok(waiting);
         }
-        let terms: HashSet<String> =
-            query.words.iter().filter_map(|word| terms::term(word)).collect();
+        let terms: HashSet<String> = query.terms().into_iter().map(|(_, term)| term).collect();
         let mut texts = HashMap::new();
         for (at, doc) in ids.into_iter().enumerate() {
             if at >= limits::UNINDEXED_READ_MAX && search.effort.deadline.is_over() {
@@ -114,8 +113,8 @@ fn counts<'t>(
     query: &Query,
     pieces: impl Iterator<Item = &'t Terms>,
 ) -> Result<HashMap<String, usize>, OpError> {
-    let known = words(rx, passages.end(), &query.words)?.unwrap_or_default();
-    let known = known.iter().filter_map(|known| Some((terms::term(known.word)?, known.count)));
+    let known = words(rx, passages.end(), query.terms())?.unwrap_or_default();
+    let known = known.into_iter().map(|known| (known.term, known.count));
     let mut counts: HashMap<String, usize> = known.collect();
     for term in pieces.flat_map(|terms| terms.twice.keys()) {
         *counts.entry(term.clone()).or_default() += 1;

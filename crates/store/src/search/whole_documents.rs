@@ -6,6 +6,7 @@ use index::postings::count;
 use index::{IdSet, Scored};
 use model::OpError;
 use text::query::{self, Beginning, Condition, Together};
+use text::terms::term;
 
 use super::Search;
 use super::words::words;
@@ -150,11 +151,11 @@ impl<'l, 'r> Look<'l, 'r> {
     }
 
     fn with_word(&mut self, word: &str) -> Result<Documents, OpError> {
-        let asked = [word.to_owned()];
+        let asked = term(word).map(|term| (word, term)).into_iter().collect();
         let read;
         let words = match self.known.iter().position(|known| known.word == word) {
             Some(at) => self.known.get(at..=at).unwrap_or_default(),
-            None => match words(self.search.rx, self.search.passages.end(), &asked)? {
+            None => match words(self.search.rx, self.search.passages.end(), asked)? {
                 Some(words) => {
                     read = words;
                     read.as_slice()

@@ -5,7 +5,7 @@ use model::observation::ObsType;
 use model::session::SessionState;
 use rusqlite::{OptionalExtension, Row};
 
-use super::{SessionWork, summarise, summary_of, was_active};
+use super::{SessionWork, end_if_quiet, summarise, summary_of, was_active};
 use crate::aggregate::{Aggregate, Document, Expiry, Records, Registry};
 use crate::cells::Cells as _;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
@@ -75,9 +75,12 @@ impl Aggregate for Sessions {
     }
 
     fn before_commit(&self, tx: &Tx<'_>) -> Result<(), OpError> {
-        let SessionWork { active, summaries } = tx.take_deferred();
+        let SessionWork { active, over, summaries } = tx.take_deferred();
         for (session, at) in active {
             tx.unless_fault(was_active(tx, session, at))?;
+        }
+        for (session, until) in over {
+            tx.unless_fault(end_if_quiet(tx, session, until))?;
         }
         summaries.into_iter().try_for_each(|session| tx.unless_fault(summarise(tx, session)))
     }

@@ -70,7 +70,7 @@ impl Desk {
             Ok((project, (session.id, session.project, session.new)))
         });
         let (id, of, new) = session;
-        Desk { opening, home, project, session: Seen { id, project: of, new } }
+        Desk { opening, home, project, session: Seen { id, project: of, new, went_active: false } }
     }
 
     pub(super) fn write<T: Serialize + Send + 'static>(
@@ -97,7 +97,7 @@ impl Desk {
             let project = projects::resolve(tx, &place, NOW)?;
             Ok((touch(tx, &name, project.id, after)?.id, project.id))
         });
-        Seen { id, project, new: true }
+        Seen { id, project, new: true, went_active: false }
     }
 
     pub(super) fn deed(&self, kind: ObsType, content: &str, after: i64) -> Deed {

@@ -21,18 +21,19 @@ fn run_in(desk: &Desk, session: Seen, line: &str, error: Option<&'static str>, a
         Deed { session, failed: error.is_some(), ..desk.deed(ObsType::Command, line, after) };
     let line = line.to_owned();
     desk.write(move |tx| {
-        let id = do_it(tx, &deed)?.id();
+        let record = do_it(tx, &deed)?;
         let ended = EndedRun {
             kind: PYTEST,
             session: session.id,
             project: session.project,
             at: NOW + after,
+            record,
         };
         match error {
             Some(error) => failures::failed(tx, &ended, &Fingerprint::of(error))?,
             None => failures::passed(tx, &ended, &line)?,
         }
-        Ok(id)
+        Ok(record.id())
     })
 }
 

@@ -53,7 +53,7 @@ fn filters_by_agent_or_failure_find_few_records_among_many_with_zero_time() {
         let seen = Sighting { name, agent: "codex", project, root, at, starts: false };
         Ok(sessions::touch(tx, &seen)?.id)
     });
-    let session = Seen { id: codex, project, new: true };
+    let session = Seen { id: codex, project, new: true, went_active: false };
     let path = Some("/w/app/src/dock.rs".to_owned());
     let own = Deed { session, path, ..desk.deed(ObsType::FileEdit, "Edit src/dock.rs", 0) };
     let own = desk.does(own).id();

@@ -62,6 +62,7 @@ fn frequent_lookups_never_scan_a_table() {
         recent::NEXT,
         recent::NEXT_KIND,
         recent::LAST_ACTIVE,
+        recent::LAST_MARK,
         observations::OLD,
         prompts::OLD_PROMPTS,
         filter::FAILED,

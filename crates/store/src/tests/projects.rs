@@ -2,7 +2,8 @@
 
 use super::desk::{Desk, facts, touch, write};
 use super::{Home, NOW, Opening};
-use crate::projects;
+use crate::tx::Tx;
+use crate::{check_ins, projects};
 use model::Code;
 use model::project::{Project, ProjectFacts};
 
@@ -254,6 +255,26 @@ fn merging_moves_everything_and_all_names_lead_to_the_one_that_stays() {
     let overview = &listed[0];
     assert_eq!((overview.sessions, overview.observations), (2, 1));
     assert_eq!(overview.aliases, ["/w/app", "/w/other"]);
+}
+
+#[test]
+fn merging_adds_the_tool_calls_that_a_session_counted_in_both_projects() {
+    let desk = Desk::new();
+    let (into, session) = (desk.project.id, desk.session.id);
+    let other = desk.session("s-2", "other", 10);
+    let count = move |tx: &Tx<'_>, session: i64, project: i64| {
+        check_ins::count_call(tx, session, project, NOW).map(|counted| counted.count)
+    };
+    desk.write(move |tx| {
+        for (of, project) in [(session, into), (session, other.project), (other.id, other.project)]
+        {
+            count(tx, of, project)?;
+            count(tx, of, project)?;
+        }
+        projects::merge(tx, other.project, into)
+    });
+    assert_eq!(desk.write(move |tx| count(tx, session, into)), 5);
+    assert_eq!(desk.write(move |tx| count(tx, other.id, into)), 3);
 }
 
 /// @project_split

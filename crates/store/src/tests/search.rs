@@ -71,6 +71,9 @@ fn words_are_found_in_all_their_forms() {
         ("使用SQLite数据库", "sqlite"),
         ("黒猫が寝ている", "猫"),
         ("한국어로 검색하기", "검색"),
+        ("dump the statistics of the queue", "stats"),
+        ("move it to another db", "databases"),
+        ("the nightly pipeline broke", "breaks"),
     ];
     for (at, (content, query)) in (0..).zip(table) {
         let id = desk.runs(content, at);

@@ -66,11 +66,64 @@ fn an_interrupted_turn_has_no_answer() {
     assert_eq!(events(&lines, true), ["UserPromptSubmit hello", "UserPromptSubmit and now?"]);
 }
 
+/// A block with a tool call.
+fn call(id: &str, tool: &str) -> String {
+    format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}"#)
+}
+
+/// A message that ends the turn.
+fn answer(id: &str, text: &str) -> String {
+    let words = format!(r#"[{{"type":"text","text":"{text}"}}]"#);
+    assistant(id, &words, r#","stop_reason":"end_turn""#)
+}
+
+#[test]
+fn a_call_without_a_result_costs_no_later_answer() {
+    let interrupted = user("u2", r#"[{"type":"text","text":"[Request interrupted by user]"}]"#);
+    for interrupted in [Some(interrupted), None] {
+        let lines: Vec<String> = [user("u1", r#""hello""#)]
+            .into_iter()
+            .chain([assistant("m1", &format!("[{}]", call("t1", "Bash")), "")])
+            .chain(interrupted)
+            .chain([user("u3", r#""and now?""#), answer("m2", "now"), user("u4", r#""and then?""#)])
+            .chain([answer("m3", "then")])
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(
+            events(&lines, true),
+            [
+                "UserPromptSubmit hello",
+                "UserPromptSubmit and now?",
+                "Stop now",
+                "UserPromptSubmit and then?",
+                "Stop then"
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_command_of_claude_code_ends_no_call() {
+    let command = user("u2", r#""<command-name>/model</command-name>""#);
+    let output = user("u3", r#""<local-command-stdout>Set</local-command-stdout>""#);
+    let result = user("r", r#"[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]"#);
+    let called = assistant("m1", &format!("[{}]", call("t1", "Bash")), "");
+    let lines = [&user("u1", r#""hello""#), &called, &command, &output, &result];
+    assert_eq!(
+        events(&lines.map(String::as_str), true),
+        ["UserPromptSubmit hello", "PostToolUse Bash"]
+    );
+    let mut reader = ClaudeCode::default();
+    let prompt = user("u4", r#""and now?""#);
+    for line in &lines[..2] {
+        reader.line(line.as_bytes(), &mut |_| {}).unwrap();
+    }
+    assert!(!reader.can_start_here(command.as_bytes()));
+    assert!(reader.can_start_here(prompt.as_bytes()));
+}
+
 #[test]
 fn results_find_their_calls_in_any_order() {
-    let call = |id: &str, tool: &str| {
-        format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{{}}}}"#)
-    };
     let result = |id: &str, more: &str| {
         user(
             "r",

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::sections::{started, told};
 use super::{DAY, HOUR, WEB, World, texts};
-use pairs::{AMENDED, UNRELATED};
+use pairs::{AMENDED, AMENDED_VALUES, OTHER_FACTS, UNRELATED};
 
 /// Every pair in a store of its own: whether the search for the older one says that it is replaced.
 fn is_marked(old: &str, new: &str) -> bool {
@@ -30,6 +30,20 @@ fn is_marked(old: &str, new: &str) -> bool {
 fn most_changes_in_free_wording_replace_the_older_statement() {
     let missed: Vec<_> = AMENDED.iter().filter(|(old, new)| !is_marked(old, new)).collect();
     assert!(missed.len() * 100 <= AMENDED.len() * 15, "{missed:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn another_value_name_or_rule_replaces_the_older_one() {
+    let missed: Vec<_> = AMENDED_VALUES.iter().filter(|(old, new)| !is_marked(old, new)).collect();
+    assert!(missed.len() <= 2, "{missed:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn another_fact_about_the_same_subject_replaces_nothing() {
+    let wrong: Vec<_> = OTHER_FACTS.iter().filter(|(old, new)| is_marked(old, new)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// @search_newer_decision
@@ -166,4 +180,51 @@ fn the_summary_of_a_session_with_a_replaced_decision_is_marked_and_comes_after_t
         assert!(amendment.is_none_or(|place_of| place_of < place("s-1")), "{found}");
         assert_eq!(amendment.is_none(), kind.is_some(), "{found}");
     }
+}
+
+/// @search_newer_decision @briefing_decisions
+#[test]
+fn a_decision_is_replaced_by_a_turn_that_changes_it_by_its_number() {
+    let world = World::new();
+    let old = "decision: we use f32 everywhere in the solver, because of SIMD. write it down";
+    let new = "ok: we change decision 7. positions become f64, all the rest stays. do it";
+    for (session, ago, prompt, answer) in [
+        ("s-1", 9 * DAY, old, "Written down as decision 7."),
+        ("s-2", 2 * DAY, new, "Decision 7 is amended, positions are `DVec3` now."),
+    ] {
+        world.prompt((session, WEB), ago, prompt);
+        world.edit((session, WEB), ago - HOUR, "/nowhere/web/docs.md", "Edit docs.md: a note");
+        world.answer((session, WEB), ago - 2 * HOUR, answer);
+    }
+    let found = world.ask("search", json!({ "query": "which precision does the solver use" }));
+    let all = texts(&found["results"]);
+    let place = |text: &str| all.iter().position(|one| one == text).expect("a hit");
+    let amended = "Decision 7 is amended, positions are `DVec3` now.";
+    assert!(place(amended) < place(old), "{found}");
+    let note = found["results"][place(old)]["note"].to_string();
+    assert!(note.contains("replaced by #"), "{found}");
+    let briefing = started(&world, ("s-3", WEB), "startup");
+    assert!(!briefing.contains(&format!("decided: \"{}", &old[..30])), "{briefing}");
+    assert!(briefing.contains("We change decision 7") || briefing.contains(new), "{briefing}");
+}
+
+/// @search_newer_decision
+#[test]
+fn of_summaries_about_one_subject_the_newer_one_is_first() {
+    let world = World::new();
+    for (session, ago, place) in [
+        ("s-1", 9 * DAY, "blue proxy of the pier at night"),
+        ("s-2", 2 * DAY, "green proxy of the pier"),
+    ] {
+        let said = format!("the harbour radar sits behind the {place}, write that into the notes");
+        world.prompt((session, WEB), ago, &said);
+        world.edit((session, WEB), ago - HOUR, "/nowhere/web/docs.md", "Edit docs.md: a note");
+        world.answer((session, WEB), ago - 2 * HOUR, "The notes say so.");
+        world.stop((session, WEB), ago - 3 * HOUR);
+    }
+    let asked = json!({ "query": "harbour radar behind which proxy of the pier at night", "obs_type": "session_summary" });
+    let found = world.ask("search", asked);
+    let sessions: Vec<_> =
+        found["results"].as_array().unwrap().iter().map(|hit| &hit["session_id"]).collect();
+    assert_eq!(sessions, ["s-2", "s-1"], "{found}");
 }

@@ -299,6 +299,20 @@ fn a_prompt_gets_related_records_unless_the_setting_is_off() {
     }
 }
 
+/// @briefing_at_prompts
+#[test]
+fn a_prompt_that_changes_a_decision_gets_the_decision_and_not_itself() {
+    let world = World::new();
+    world.prompt(S, 3 * HOUR, "We decided to store timestamps of exports in local time.");
+    world.answer(S, 3 * HOUR - MINUTE, "Exports have local time now.");
+    let prompt = "Change of plan: store timestamps of exports in UTC instead of local time.";
+    let payload = json!({ "session_id": "s-3", "cwd": WEB, "prompt": prompt });
+    let told = world.ask("hook", json!({ "event": "UserPromptSubmit", "payload": payload }));
+    let told = told["context"].as_str().unwrap_or_default();
+    assert!(told.contains("We decided to store timestamps of exports in local time."), "{told}");
+    assert!(!told.contains("Change of plan"), "{told}");
+}
+
 /// @briefing_is_data
 #[test]
 fn a_quotation_in_a_prompt_does_not_end_the_one_around_it() {

@@ -148,8 +148,8 @@ fn an_empty_answer_names_the_searched_project_and_how_to_search_all() {
         pretty(&params, &here, usize::MAX).unwrap(),
         "Nothing matches \"zebra\" in web, the project of this directory. `--project '*'` looks in all projects."
     );
-    let cut_short =
-        json!({ "results": [], "partial": true, "query_form": "operators", "answered_at": 0 });
+    let cut_short = json!({ "results": [], "partial": true, "query_form": "operators",
+            "answered_at": "1970-01-01T00:00:00Z" });
     let shown = pretty(&params, &cut_short, usize::MAX).unwrap();
     assert!(shown.starts_with("Nothing was found in time for \"zebra\".\n"), "{shown}");
 }

@@ -80,6 +80,33 @@ fn words_for_work_on_any_subject_bring_no_rows() {
 
 /// @briefing_at_prompts
 #[test]
+fn chores_and_answers_that_teach_nothing_bring_no_rows() {
+    let world = World::new();
+    let turns = [
+        ("is ci green?", "CI is green on `main`."),
+        ("open a PR", "The PR is open."),
+        ("rebase on main", "Rebased without conflicts."),
+        ("start the dev server", "It runs on port 5173."),
+        ("remove the debug prints of the mooring lights", "Removed."),
+        ("which port does the mooring service listen on?", "It listens on 7341."),
+    ];
+    for (place, (prompt, answer)) in (0_i64..).zip(turns) {
+        let ago = 9 * HOUR - place * 10 * MINUTE;
+        world.prompt(S, ago, prompt);
+        world.command(S, ago - MINUTE, "git status");
+        world.answer(S, ago - 2 * MINUTE, answer);
+    }
+    for (prompt, _) in &turns[..4] {
+        assert_eq!(block(&world, prompt), [], "{prompt}");
+    }
+    let rows = block(&world, "remove the debug prints of the mooring lights again");
+    assert!(rows.iter().all(|(_, text)| text != "Removed."), "{rows:?}");
+    let rows = block(&world, "on which port does the mooring service listen?");
+    assert_eq!(rows, [row("answer", "It listens on 7341.")]);
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_row_shows_the_prompt_if_it_decides_or_has_no_answer() {
     let world = World::new();
     world.prompt(S, 5 * HOUR, "We decided to compress the uploads of skiff with zstd level 3.");
@@ -127,6 +154,20 @@ fn a_replaced_decision_is_shown_as_the_newer_one() {
     let [(kind, text)] = rows.as_slice() else { panic!("{rows:?}") };
     assert_eq!(kind, "user_prompt");
     assert!(text.starts_with(new) && text.ends_with(&format!("(replaces #{id})")), "{rows:?}");
+}
+
+/// @briefing_at_prompts
+#[test]
+fn of_two_answers_about_one_subject_the_newer_one_is_first() {
+    let world = World::new();
+    let old = "The harbour radar sits behind the blue proxy of the pier at night.";
+    let new = "The harbour radar sits behind the green proxy of the pier.";
+    for (at, ago, answer) in [(S, 60 * HOUR, old), (NEXT, 2 * HOUR, new)] {
+        world.prompt(at, ago, "look up where the harbour radar sits");
+        world.answer(at, ago - MINUTE, answer);
+    }
+    let rows = block(&world, "which proxy of the pier does the harbour radar sit behind at night?");
+    assert_eq!(rows, [row("answer", new), row("answer", old)]);
 }
 
 /// @briefing_at_prompts

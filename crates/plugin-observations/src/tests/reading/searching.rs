@@ -101,6 +101,33 @@ fn operators_are_honoured_and_nothing_that_is_typed_is_an_error() {
     }
 }
 
+/// @search_limit
+#[test]
+fn a_failed_command_is_shown_with_the_line_that_names_the_failure() {
+    let world = World::new();
+    let failed = |line: &str, error: &str| {
+        let error = json!({ "failed": true, "error": error });
+        world.used(S, HOUR, (ObsType::CommandError, None), line, error);
+    };
+    failed(
+        "zig build",
+        "Exit code 1\ninstall\n+- zig build-exe a\nsrc/a.zig:8:2: error: expected type 'u8'\nnote: x",
+    );
+    let tests = "Exit code 2\nRunning ExUnit with seed: 4\n\n  1) test rollout is sticky (Beacon.RolloutTest)\n";
+    failed("mix test", tests);
+    let long = format!("make {}", "wombats ".repeat(40));
+    failed(&long, "error: no rule");
+    for (query, expected) in [
+        ("zig build", "zig build: src/a.zig:8:2: error: expected type 'u8'"),
+        ("mix test", "mix test: 1) test rollout is sticky (Beacon.RolloutTest)"),
+        ("sticky rollout", "mix test: 1) test rollout is sticky (Beacon.RolloutTest)"),
+    ] {
+        assert_eq!(world.found(json!({ "query": query }))[0], expected, "{query}");
+    }
+    let shown = &world.found(json!({ "query": "wombats" }))[0];
+    assert!(shown.ends_with("…: error: no rule") && shown.chars().count() <= 100, "{shown}");
+}
+
 /// @search_any_term
 #[test]
 fn a_record_without_any_word_of_the_query_is_listed_for_questions_only_and_says_why() {

@@ -373,9 +373,9 @@ fn a_briefing_after_a_compact_starts_with_the_work_of_the_session_itself() {
     assert_eq!(
         section(&own, "This session"),
         [
-            "last prompt, not answered: \"yes, and then commit it\"",
+            "last prompt, not answered: \"yes, and then commit it\" to \"The share is off by one cent, shall it be \
+             rounded up?\"; the task: \"give back the share of the voucher\"",
             "red: `pytest -q`: FAILED tests/a.py::test_share - assert 333 == 334",
-            "answered: \"The share is off by one cent, shall it be rounded up?\"",
             "voucher.rs: share",
         ]
     );
@@ -405,6 +405,22 @@ fn a_briefing_after_a_compact_has_what_a_subagent_found() {
         "a subagent answered: \"The policy is in modules/media/policy.tf and has no principal.\"";
     assert!(section(&own, "This session").contains(&found.to_owned()), "{own}");
     assert!(!started(&world, NEXT, "startup").contains("a subagent answered"));
+}
+
+/// @briefing_asked_back
+#[test]
+fn a_question_of_the_agent_stays_open_until_its_subject_recurs() {
+    let world = World::new();
+    world.prompt(S, 5 * HOUR, "hash the e-mails of the agencies");
+    let asked = "One dbt test still fails with 3 rows. What should those agencies get?";
+    world.answer(S, 4 * HOUR, asked);
+    world.prompt(NEXT, 3 * HOUR, "how is the pepper rotated");
+    world.answer(NEXT, 2 * HOUR, "By hand, once a year.");
+    let question = "the agent asked: \"What should those agencies get?\"".to_owned();
+    let open = || section(&started(&world, ("s-9", WEB), "startup"), "Open");
+    assert!(open().contains(&question), "{:?}", open());
+    world.prompt(("s-3", WEB), HOUR, "agencies get a hash of their name");
+    assert!(!open().contains(&question), "{:?}", open());
 }
 
 /// @briefing_failed_last
@@ -489,6 +505,31 @@ fn the_next_steps_of_a_summary_are_what_the_session_left_open() {
     );
 }
 
+/// @obs_summary_next
+#[test]
+fn the_next_steps_have_the_last_prompt_the_agents_question_and_the_command_that_failed_last() {
+    let steps = |world: &World| {
+        let list = world.ask("session_summaries", json!({ "project": "*" }));
+        list["results"][0]["summary"]["next_steps"].clone()
+    };
+    let world = World::new();
+    world.prompt(S, 4 * HOUR, "deploy the web app to staging");
+    world.edit(S, 4 * HOUR - MINUTE, "/nowhere/web/app.yaml", "Edit app.yaml: replicas: 3");
+    let failed = json!({ "failed": true, "error": "error: You must be logged in" });
+    let kind = (ObsType::CommandError, None);
+    world.used(S, 4 * HOUR - 2 * MINUTE, kind, "kubectl apply -f app.yaml", failed);
+    world.command(S, 4 * HOUR - 3 * MINUTE, "git status");
+    world.answer(S, 3 * HOUR, "It failed. Should I use the other cluster of staging?");
+    world.stop(S, 3 * HOUR);
+    let fix = "fix: `kubectl apply -f app.yaml`: error: You must be logged in";
+    let reply = "reply: Should I use the other cluster of staging?";
+    assert_eq!(steps(&world), json!([reply, fix]));
+    // The agent has not answered this one, so that no turn ended since.
+    world.prompt(S, 2 * HOUR, "switch to the other cluster, and update the docs");
+    let answer = "answer: switch to the other cluster, and update the docs";
+    assert_eq!(steps(&world), json!([answer, fix]));
+}
+
 /// @briefing_own_session
 #[test]
 fn after_a_compact_the_task_is_shown_instead_of_a_prompt_that_only_says_go_on() {
@@ -501,6 +542,39 @@ fn after_a_compact_the_task_is_shown_instead_of_a_prompt_that_only_says_go_on() 
         assert!(rows[0].contains("\"round the shares of the voucher half up\""), "{rows:?}");
         assert!(!rows.iter().any(|row| row.contains(&format!("\"{last}\""))), "{rows:?}");
     }
+}
+
+/// @briefing_recovery
+#[test]
+fn after_a_compact_a_prompt_that_agrees_is_shown_with_the_proposal_and_the_task() {
+    let world = World::new();
+    world.prompt(S, 3 * HOUR, "find out why the login form loses the CSRF token");
+    let proposal = "I looked at the form. The token is rendered by the template, but the cache middleware stores the \
+                    whole page for anonymous users. The fix belongs into `CacheMiddleware.key`: vary on the cookie. Do \
+                    not touch `csrf.py`, it is shared with the admin.";
+    world.answer(S, 2 * HOUR, proposal);
+    world.prompt(S, HOUR, "ok do it");
+    world.edit(S, HOUR - MINUTE, "/nowhere/web/a.rs", "Edit a.rs: key = path + cookie");
+    let rows = section(&started(&world, S, "compact"), "This session");
+    let task = "the task: \"find out why the login form loses the CSRF token\"";
+    assert!(
+        rows[0].contains("last prompt: \"ok do it\" to \"") && rows[0].contains(task),
+        "{rows:?}"
+    );
+    assert!(rows[0].contains(proposal), "{rows:?}");
+    assert!(!rows.iter().skip(1).any(|row| row.contains("I looked at the form")), "{rows:?}");
+}
+
+/// @briefing_recovery
+#[test]
+fn after_a_compact_the_answers_are_not_cut_without_a_mark() {
+    let world = World::new();
+    world.prompt(S, 3 * HOUR, "the hinge joint drifts when the motor is on");
+    let answer = "The order of motor and limit was wrong, I swapped them. The drift fell from 0.09 to 0.004 rad, but \
+                  `motor_with_limit` still fails at 0.001. I think the warm start has to be reset.";
+    world.answer(S, 2 * HOUR, answer);
+    let rows = section(&started(&world, S, "compact"), "This session");
+    assert!(rows.contains(&format!("answered: \"{answer}\"")), "{rows:?}");
 }
 
 /// @briefing_decisions

@@ -43,6 +43,29 @@ fn sessions_that_greeted_or_asked_about_the_state_have_no_row() {
 
 /// @briefing_sessions
 #[test]
+fn the_outcome_of_a_session_is_the_answer_after_its_last_change() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "the invoice PDF has the wrong VAT for Norway");
+    world.edit(S, 9 * HOUR - MINUTE, "/nowhere/web/vat.py", "Edit vat.py: 0.25");
+    let first = "The VAT of Norway is 25 % now. `test_svalbard` still fails: no VAT there at all.";
+    world.answer(S, 9 * HOUR - 2 * MINUTE, first);
+    world.prompt(S, 8 * HOUR, "then treat Svalbard as zero");
+    world.edit(S, 8 * HOUR - MINUTE, "/nowhere/web/vat.py", "Edit vat.py: SVALBARD = 0");
+    world.commit(S, 8 * HOUR - 2 * MINUTE, "1a2b3c4d", "vat: Norway 25 %, Svalbard 0");
+    let last = "Svalbard is zero-rated now and all 5 tests pass.";
+    world.answer(S, 8 * HOUR - 3 * MINUTE, last);
+    let rows = told(&world, "Recent sessions");
+    assert!(rows[0].contains(last) && !rows[0].contains("still fails"), "{rows:?}");
+    // An answer that only says that it is done does not hide what was found out.
+    world.prompt(S, 7 * HOUR, "push it again");
+    world.edit(S, 7 * HOUR - MINUTE, "/nowhere/web/vat.py", "Edit vat.py: # zero");
+    world.answer(S, 7 * HOUR - 2 * MINUTE, "Done, pushed.");
+    let rows = told(&world, "Recent sessions");
+    assert!(rows[0].contains(last), "{rows:?}");
+}
+
+/// @briefing_sessions
+#[test]
 fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() {
     let world = World::new();
     world.prompt(S, 3 * DAY, "repair the rounding of the cart");
@@ -253,7 +276,7 @@ fn a_line_joins_a_prompt_with_its_own_answer_and_the_newest_session_is_first() {
 
 /// @briefing_sessions
 #[test]
-fn a_question_is_shown_with_its_own_answer_and_not_with_that_of_a_later_prompt() {
+fn a_question_is_shown_with_its_own_answer_before_that_of_a_later_change() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "why does the nightly export time out?");
     world.answer(S, 9 * HOUR - MINUTE, "An index of the orders is missing.");
@@ -261,7 +284,8 @@ fn a_question_is_shown_with_its_own_answer_and_not_with_that_of_a_later_prompt()
     world.edit(S, 8 * HOUR - MINUTE, "/nowhere/web/0057.sql", "Edit 0057.sql: create index");
     world.answer(S, 8 * HOUR - 2 * MINUTE, "The index is back in migration 0057.");
     let rows = told(&world, "Recent sessions");
-    let own = "\"why does the nightly export time out?\" → \"An index of the orders is missing.\"";
+    let own = "\"why does the nightly export time out?\" → \"An index of the orders is missing.\" → \
+               \"The index is back in migration 0057.\"";
     assert!(rows.iter().any(|row| row.starts_with(own)), "{rows:?}");
 }
 

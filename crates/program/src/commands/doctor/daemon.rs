@@ -113,7 +113,7 @@ fn none(world: &World) -> Value {
             "daemon",
             "ok",
             "not running; it did not shut down cleanly",
-            "Nothing to do: the next daemon takes over its hints. `rekindle doctor --fix` deletes its files.",
+            "Nothing to do: the next daemon takes over its hints. `rekindle doctor --fix` deletes the files that it left.",
         ),
         None => check(
             "daemon",

@@ -79,7 +79,7 @@ fn deletion(
     now: i64,
 ) -> Option<HistoryWarning> {
     const DAY_MS: i64 = 86_400_000;
-    let days = source.deleted_after_days?;
+    let days = source.deleted_after_days(&|name: &str| world::var(name))?;
     let soon = i64::from(days.saturating_sub(limits::IMPORT_DELETION_DAYS)) * DAY_MS;
     let old = missing.iter().filter(|file| file.modified < now.saturating_sub(soon));
     let names: Vec<String> =

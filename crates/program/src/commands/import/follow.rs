@@ -14,7 +14,8 @@ use runtime::Runtime;
 use serde_json::json;
 use text::counted;
 
-use super::{ImportPlan, ImportTotals, Importer, confirmed, of_agent, roots_in};
+use super::plan::{ImportPlan, of_agent, roots_in};
+use super::{ImportTotals, Importer, confirmed, report};
 use crate::calls;
 use crate::road::CommandRoad;
 use crate::world::World;
@@ -74,6 +75,15 @@ pub(super) fn follow(world: &mut World, matches: &ArgMatches) -> Result<u8, OpEr
     let plan = ImportPlan::read(world, matches)?;
     if !plan.records.is_empty() {
         return Err(OpError::invalid("source", "only the transcripts of agents can be followed"));
+    }
+    for message in &plan.unread.absent {
+        world.out.note(message);
+    }
+    for (path, why) in &plan.unread.unreadable {
+        world.out.note(&report::unread_line(path, why));
+    }
+    if plan.files.is_empty() && !plan.unread.unreadable.is_empty() {
+        return Ok(1);
     }
     let asks = matches.get_many::<String>("source").is_none() && !matches.get_flag("yes");
     if asks && !plan.files.is_empty() && !confirmed(world, &plan)? {

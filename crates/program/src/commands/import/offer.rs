@@ -1,18 +1,24 @@
 //! The offer to import what agents have on disk, after `install` and `up`: once, from the names and sizes of files.
 
-use super::{ImportPlan, found, import_files, report, transcripts};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use client::platform;
+
+use super::plan::{ImportPlan, of_all_agents};
+use super::{found, import_files, report};
 use crate::commands::connecting::ask;
 use crate::world::World;
 
 /// The file in the data directory that says that the offer was made.
-const OFFERED: &str = "import-offered";
+pub(in crate::commands) const OFFERED: &str = "import-offered";
 
 /// Asks once whether to import the transcripts on this machine. Without a terminal it is a note.
 pub(in crate::commands) fn offer(world: &mut World) {
     if world.out.json || world.locations.data_dir.join(OFFERED).exists() {
         return;
     }
-    let Ok(files) = transcripts(&[], &[]) else { return };
+    let files = of_all_agents(&[]);
     // If the mark cannot be written, the offer would be made again and again.
     if files.is_empty() || !mark(world) {
         return;
@@ -34,5 +40,7 @@ pub(in crate::commands) fn offer(world: &mut World) {
 /// Notes that the offer was made.
 pub(super) fn mark(world: &World) -> bool {
     let dir = &world.locations.data_dir;
-    std::fs::create_dir_all(dir).and_then(|()| std::fs::write(dir.join(OFFERED), "")).is_ok()
+    let mut private = OpenOptions::new();
+    private.write(true).create(true).truncate(true).mode(0o600);
+    platform::data_dir(dir).is_ok() && private.open(dir.join(OFFERED)).is_ok()
 }

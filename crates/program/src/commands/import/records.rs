@@ -1,35 +1,37 @@
 //! Records that are no transcripts on their way to the daemon: exports, repositories, and the memories of other tools.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ::import::{MemoryPlaces, MemoryTool, RecordInput, RecordReport};
-use model::import::{FileCursor, ImportCounts, ProjectImport};
 use model::portable::{PortableProject, PortableRecord};
 use model::{OpError, Road as _, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{BATCH_BYTES, ImportPlan, ImportTotals, is_in};
+use super::batches::{BATCH_BYTES, SentBatch, known_cursors};
+use super::plan::{ImportPlan, UnreadSources, is_in};
+use super::totals::ImportTotals;
 use crate::calls;
 use crate::road::CommandRoad;
 use crate::world::{self, World};
 
 /// The sources of records among the names that the user gives, and the other names.
 pub(super) fn named(
-    names: Vec<String>,
+    names: &[String],
     since: Option<i64>,
-) -> Result<(Vec<RecordInput>, Vec<String>), OpError> {
+    unread: &mut UnreadSources,
+) -> (Vec<RecordInput>, Vec<String>) {
     let var = |name: &str| world::var(name);
     let home = PathBuf::from(var("HOME").unwrap_or_else(|| "/".to_owned()));
     let (mut records, mut others) = (Vec::new(), Vec::new());
     for name in names {
-        if let Some(tool) = MemoryTool::named(&name) {
+        if let Some(tool) = MemoryTool::named(name) {
             let found = tool.locations(&var);
             if found.is_empty() {
-                let message = format!("no memories of {name} were found on this machine");
-                return Err(OpError::invalid("source", message)
-                    .hint("Name its file or folder: `rekindle import PATH`."));
+                unread.absent.push(format!(
+                    "no memories of {name} were found on this machine; name the file or folder: `rekindle import PATH`"
+                ));
             }
             let home = &home;
             let input = |path| RecordInput::Tool { tool, path, home: home.clone() };
@@ -37,26 +39,26 @@ pub(super) fn named(
             continue;
         }
         match name.as_str() {
-            "git" => {
-                let directory = std::env::current_dir().map_err(|error| {
-                    OpError::invalid("source", format!("no current directory: {error}"))
-                })?;
-                let now = client::clock::now_ms();
-                let since = since.unwrap_or(now - limits::IMPORT_COMMITS_MS);
-                records.push(RecordInput::Git { directory, since });
-            }
+            "git" => match std::env::current_dir() {
+                Ok(directory) => {
+                    let now = client::clock::now_ms();
+                    let since = since.unwrap_or(now - limits::IMPORT_COMMITS_MS);
+                    records.push(RecordInput::Git { directory, since });
+                }
+                Err(error) => unread.unreadable.push((PathBuf::from("git"), error.to_string())),
+            },
             "memories" => records.push(RecordInput::MemoryFiles(memory_places(&home))),
             _ => {
-                let path = std::path::absolute(&name).ok();
+                let path = std::path::absolute(name).ok();
                 let input = path.and_then(|path| ::import::recognise_records(&path, &home));
                 match input {
                     Some(input) => records.push(input),
-                    None => others.push(name),
+                    None => others.push(name.clone()),
                 }
             }
         }
     }
-    Ok((records, others))
+    (records, others)
 }
 
 /// The folders of agents on this machine.
@@ -191,18 +193,11 @@ impl RecordImporter<'_> {
 
     /// Whether the file of a source is as it was when it was imported.
     fn is_unchanged(&self, input: &RecordInput) -> Result<bool, OpError> {
-        #[derive(Deserialize)]
-        struct Known {
-            cursors: Vec<FileCursor>,
-        }
         let Some(now) = input.file().and_then(|file| ::import::cursor_of(file).ok()) else {
             return Ok(false);
         };
-        let asked = json!({ "files": [now.file] });
-        let reply = self.road.call(calls::request("import_cursors", asked))?;
-        let known: Known =
-            Known::deserialize(&reply).map_err(|error| OpError::internal(error.to_string()))?;
-        Ok(!self.plan.forgotten && known.cursors.first() == Some(&now))
+        let known = known_cursors(&self.road, std::slice::from_ref(&now.file))?;
+        Ok(!self.plan.forgotten && known.first() == Some(&now))
     }
 
     fn record(&mut self, source: &'static str, record: PortableRecord) -> Result<(), OpError> {
@@ -257,7 +252,6 @@ impl RecordImporter<'_> {
         }
         self.pending.push(line);
         self.pending.sessions.insert(name.to_owned());
-        self.totals.sessions.insert(name.to_owned());
         true
     }
 
@@ -283,12 +277,6 @@ impl RecordImporter<'_> {
 
     /// Sends the records, and at the end of a source its cursor.
     fn send(&mut self, source: &'static str, end: Option<&RecordReport>) -> Result<(), OpError> {
-        #[derive(Deserialize)]
-        struct Sent {
-            batch: Option<i64>,
-            counts: ImportCounts,
-            projects: BTreeMap<String, ProjectImport>,
-        }
         let PendingRecords { records, .. } = std::mem::take(&mut self.pending);
         let mut params = json!({
             "source": source,
@@ -305,12 +293,8 @@ impl RecordImporter<'_> {
         }
         let reply = self.road.call(calls::request("import_records", params))?;
         let sent =
-            Sent::deserialize(&reply).map_err(|error| OpError::internal(error.to_string()))?;
-        self.totals.batch = sent.batch.or(self.totals.batch);
-        self.totals.counts.add(&sent.counts);
-        for (project, part) in sent.projects {
-            self.totals.projects.entry((source, project)).or_default().add(part);
-        }
+            SentBatch::deserialize(&reply).map_err(|error| OpError::internal(error.to_string()))?;
+        self.totals.add(source, sent);
         Ok(())
     }
 }

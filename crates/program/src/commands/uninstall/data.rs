@@ -10,6 +10,7 @@ use model::{OpError, limits};
 use serde_json::{Value, json};
 use server::lock::{self, Lock};
 
+use crate::commands::import::OFFERED;
 use crate::commands::stop;
 use crate::road;
 use crate::world::World;
@@ -92,7 +93,7 @@ impl Data {
             in_data.push(link);
         }
         if locations.owns_data_dir() {
-            in_data.extend(["token", "backups", "log"].map(|name| data_dir.join(name)));
+            in_data.extend(["token", "backups", "log", OFFERED].map(|name| data_dir.join(name)));
         }
         let in_runtime = vec![
             locations.discovery(),

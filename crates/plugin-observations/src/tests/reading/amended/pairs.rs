@@ -110,6 +110,116 @@ pub(super) const AMENDED: &[(&str, &str)] = &[
     ("Invoices get a PDF attachment.", "invoices don't need a PDF attachment anymore"),
 ];
 
+/// The newer one gives another value, another name or another rule, mostly without a word that says that something
+/// changes. Written beside the rules and with verbs that they know, so the set guards against regressions and does not
+/// estimate how many amendments are found.
+pub(super) const AMENDED_VALUES: &[(&str, &str)] = &[
+    (
+        "The websocket gateway runs on port 4100.",
+        "the websocket gateway should run on 4250, 4100 collides with the proxy",
+    ),
+    (
+        "The digest mail goes out at 18:00.",
+        "let the digest mail go out at 07:15, nobody reads it in the evening",
+    ),
+    ("Invite links expire after 7 days.", "legal wants invite links to expire after 48 hours"),
+    ("name the new module harbour-sync", "rename harbour-sync to harbour-relay"),
+    (
+        "add the rule: no more than 3 open loans per member",
+        "the board called: the limit of open loans is 4 from March. change the rule",
+    ),
+    (
+        "fan curve: idle below 45.5 degrees, full speed at 70.5 degrees",
+        "raise the fan curve to 48.5 degrees for idle, full speed at 74.5 degrees",
+    ),
+    (
+        "use single quotes for strings in the ruby scripts",
+        "changed my mind: strings in the ruby scripts get double quotes",
+    ),
+    (
+        "The map service needs 2 seconds per tile.",
+        "the map service may need 5 seconds per tile, the provider is slow",
+    ),
+    ("Thumbnails are 160 pixels wide.", "thumbnails should be 240 pixels wide"),
+    ("The job queue takes 50 jobs per batch.", "the job queue should take 20 jobs per batch"),
+    ("call the binary tidelog", "rename tidelog to tidebook everywhere"),
+    (
+        "Password hashes use 10 rounds of bcrypt.",
+        "security wants password hashes to use 12 rounds of bcrypt",
+    ),
+    (
+        "The map tiles live in memory for 30 minutes.",
+        "the map tiles may live in memory for 2 hours",
+    ),
+    ("The scheduler starts at 05:30.", "let the scheduler start at 06:10"),
+    (
+        "use camelCase for keys in the config files",
+        "changed my mind: keys in the config files are snake_case",
+    ),
+    ("Written down as decision 4: no ORM in the API.", "we change decision 4, the ORM is fine"),
+];
+
+/// The subject is the same and the fact is another one, so both hold.
+pub(super) const OTHER_FACTS: &[(&str, &str)] = &[
+    (
+        "The websocket gateway runs on port 4100.",
+        "the websocket gateway should run as its own user",
+    ),
+    (
+        "The websocket gateway runs on port 4100.",
+        "the websocket gateway in staging should run on 4250",
+    ),
+    ("The backup runs at 02:00 on Mondays.", "let the backup run at 04:30 on Sundays"),
+    ("The digest mail goes out at 18:00.", "the digest mail should have at most 10 rows"),
+    ("Invite links expire after 7 days.", "invite links should have 32 characters"),
+    ("Invite links expire after 7 days.", "reset links should expire after 2 hours"),
+    ("name the new module harbour-sync", "rename the branch harbour-sync-tests to tests"),
+    ("The module harbour-sync has 12 tests.", "rename harbour-sync to harbour-relay"),
+    (
+        "add the rule: no more than 3 open loans per member",
+        "the limit of reservations is 4 from March. change the rule",
+    ),
+    (
+        "add the rule: no more than 3 open loans per member",
+        "add the rule: no more than 5 renewals per loan",
+    ),
+    (
+        "fan curve: idle below 45.5 degrees, full speed at 70.5 degrees",
+        "raise the pump curve to 48.5 degrees for idle, full power at 74.5 degrees",
+    ),
+    (
+        "use single quotes for strings in the ruby scripts",
+        "changed my mind: comments in the ruby scripts are in English",
+    ),
+    (
+        "The crawler waits 2 seconds between requests.",
+        "the crawler must stop after 5 seconds without an answer",
+    ),
+    ("Thumbnails are 160 pixels wide.", "thumbnails should be 240 pixels high"),
+    ("The job queue takes 50 jobs per batch.", "the mail queue should take 20 jobs per batch"),
+    ("The map tiles live in memory for 30 minutes.", "the map tiles live on disk for 2 days"),
+    ("The scheduler starts at 05:30.", "the scheduler starts 3 workers"),
+    ("Password hashes use 10 rounds of bcrypt.", "API tokens should use 12 rounds of bcrypt"),
+    ("Orders have 3 states.", "orders should have 2 addresses"),
+    ("The API returns 50 rows by default.", "the API returns 20 rows for guests"),
+    ("The importer uses 4 threads.", "the importer uses 512 MB at most"),
+    ("Session cookies expire after 24 hours.", "CSRF cookies should expire after 30 minutes"),
+    ("The dev server runs on port 5173.", "the dev server runs on node 22"),
+    ("Amounts are stored with 4 digits.", "amounts should be shown with 2 digits"),
+    ("The worker needs 2 GB.", "the worker needs 3 minutes per job"),
+    (
+        "Written down as decision 7: no ORM in the API.",
+        "we change decision 8. the API may cache for an hour",
+    ),
+    (
+        "See decision 7 for the reason why the solver uses f32.",
+        "we change decision 7. positions become f64",
+    ),
+    ("The telemetry server keeps data for 30 days.", "the telemetry server should listen on 9105"),
+    ("The nightly build takes 12 minutes.", "the nightly build should start at 23:30"),
+    ("Use at most 3 colours in the charts.", "the charts should have 5 rows"),
+];
+
 /// Two decisions about different things with words in common.
 pub(super) const UNRELATED: &[(&str, &str)] = &[
     (

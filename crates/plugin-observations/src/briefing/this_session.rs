@@ -1,0 +1,99 @@
+//! The section `This session`: the session's own work, after its context was compacted or cleared.
+
+use contract::Slot;
+use model::observation::Observation;
+use model::session::Session;
+use model::{OpError, limits, run};
+use store::{observations, open_ends, prompts};
+
+use super::sections::{ASKED_BACK, BriefingRow, SectionWriter};
+use super::topic;
+
+/// A row before its score: the record, its time, the reason and the text.
+type OwnRow = (i64, i64, &'static str, String);
+
+/// Adds its last prompt, red runs, the agent's question, answers and files, in this order.
+pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
+    let Some(own) = writer.work.own.clone() else { return Ok(()) };
+    let mut rows: Vec<OwnRow> = Vec::new();
+    rows.extend(last_prompt(writer, &own)?);
+    let is_own = |seen: &&Observation| seen.session_id == own.session_id;
+    let red = run::red(&writer.work.runs).into_iter().filter(is_own);
+    for seen in red.take(limits::RED_RUNS_TOLD) {
+        let text = format!("red: {}", run::told(seen));
+        rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
+    }
+    let answers: Vec<Observation> = writer.work.answers.iter().filter(is_own).cloned().collect();
+    if let Some(last) = answers.iter().find(|seen| seen.agent_id.is_none())
+        && open_ends::unanswered(writer.brief.rx, &own)?.is_none()
+        && let Some(text) = writer.asked_back(last)
+    {
+        rows.push((last.id, last.at_ms, ASKED_BACK, text));
+    }
+    let mut told = 0;
+    for seen in &answers {
+        let digest = text::digest(&seen.content, limits::BRIEFING_DECISION_CHARS);
+        if told == limits::BRIEFING_OWN_ANSWERS {
+            break;
+        }
+        // It may have said the same again.
+        if !writer.is_quoted(&digest) {
+            told += 1;
+            let who = if seen.agent_id.is_some() { "a subagent answered" } else { "answered" };
+            let text = format!("{who}: {}", writer.quote_whole(&digest));
+            rows.push((seen.id, seen.at_ms, "what this session answered", text));
+        }
+    }
+    let edits: Vec<Observation> = writer.work.edits.iter().filter(is_own).cloned().collect();
+    for seen in edits {
+        if writer.names_file(&seen) {
+            rows.push((seen.id, seen.at_ms, "edited in this session", writer.change(&seen)));
+        }
+    }
+    rows.truncate(limits::BRIEFING_OWN_MAX);
+    for (place, (id, at, reason, text)) in rows.into_iter().enumerate() {
+        // The order of the rows is the order of their scores.
+        let score = 1.0 - 0.001 * place as f64;
+        let row = BriefingRow { id, at, score, reason, text, pinned: false };
+        writer.add(Slot::ThisSession, row);
+    }
+    Ok(())
+}
+
+/// The last prompt. One that says nothing itself goes on with the task of a prompt before it, which is shown instead; if it
+/// agreed to a proposal, with the proposal: the agent would else begin the task anew.
+fn last_prompt(writer: &mut SectionWriter<'_>, own: &Session) -> Result<Option<OwnRow>, OpError> {
+    let rx = writer.brief.rx;
+    let Some(prompt) = prompts::last(rx, own.id)? else { return Ok(None) };
+    let answered = open_ends::unanswered(rx, own)?.is_none();
+    let state = if answered { "last prompt" } else { "last prompt, not answered" };
+    let reason = "what this session was asked last";
+    let says_nothing = !topic::has_subject(&prompt.content) || text::is_small_talk(&prompt.content);
+    let agrees = text::agrees(&prompt.content);
+    if !says_nothing && !agrees {
+        let text = format!("{state}: {}", writer.quote(&prompt.content));
+        return Ok(Some((prompt.id, prompt.at, reason, text)));
+    }
+    let turns = prompts::last_of_session(rx, own.id, limits::BRIEFING_READ_TURNS)?;
+    let before = turns.get(1).filter(|_| agrees).map(|(id, ..)| *id);
+    let answer = before.map(|id| prompts::answer_to(rx, id)).transpose()?.flatten();
+    let proposed = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
+    let task = turns.into_iter().find(|(_, said, _)| topic::begins_subject(said));
+    let text = match (proposed, task) {
+        (Some(proposed), task) => {
+            let digest = text::digest(&proposed.content, limits::BRIEFING_DECISION_CHARS);
+            let said = writer.quote(&prompt.content);
+            let mut text = format!("{state}: {said} to {}", writer.quote_whole(&digest));
+            if let Some((_, task, _)) = task {
+                text = format!("{text}; the task: {}", writer.quote(&task));
+            }
+            text
+        }
+        (None, Some((id, task, _))) => {
+            let text = format!("{state}: {}", writer.quote(&task));
+            return Ok(Some((id, prompt.at, reason, text)));
+        }
+        (None, None) => format!("{state}: {}", writer.quote(&prompt.content)),
+    };
+    Ok(Some((prompt.id, prompt.at, reason, text)))
+}

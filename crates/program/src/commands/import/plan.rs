@@ -1,0 +1,179 @@
+//! The files and filters of an import, from its arguments.
+
+use std::path::{Path, PathBuf};
+
+use ::import::{RecordInput, SOURCES, Source, Transcript};
+use clap::ArgMatches;
+use contract::TimeBound;
+use model::hook::HookEvent;
+use model::{OpError, limits};
+use pattern::glob::Glob;
+use serde_json::{Value, json};
+
+use super::records;
+use crate::calls;
+use crate::world::{self, World};
+
+/// The files and filters of an import.
+#[derive(Default)]
+pub(super) struct ImportPlan {
+    pub(super) files: Vec<(&'static Source, Transcript)>,
+    pub(super) records: Vec<RecordInput>,
+    /// Named sources that have nothing to read.
+    pub(super) unread: UnreadSources,
+    pub(super) since: Option<i64>,
+    pub(super) project: Option<String>,
+    pub(super) excluded: Vec<Glob>,
+    pub(super) is_dry: bool,
+    pub(super) forgotten: bool,
+    /// The import that is continued.
+    pub(super) batch: Option<i64>,
+}
+
+/// Sources that the user names and that are left out of an import. The others are imported all the same.
+#[derive(Default)]
+pub(super) struct UnreadSources {
+    /// Files and folders that cannot be read, with the reason.
+    pub(super) unreadable: Vec<(PathBuf, String)>,
+    /// Messages about sources with nothing in them.
+    pub(super) absent: Vec<String>,
+}
+
+impl ImportPlan {
+    pub(super) fn read(world: &mut World, matches: &ArgMatches) -> Result<ImportPlan, OpError> {
+        let since = matches.get_one::<String>("since").map(|text| {
+            let bound = serde_json::from_value::<TimeBound>(json!(text));
+            bound.map(|bound| bound.after(client::clock::now_ms())).map_err(|_| {
+                OpError::invalid("since", format!("'{text}' is no time"))
+                    .hint("Use a date such as 2026-11-01, `last week` or `30d`.")
+            })
+        });
+        let texts = |name: &str| -> Vec<String> {
+            matches.get_many::<String>(name).into_iter().flatten().cloned().collect()
+        };
+        let excluded = texts("exclude-project").into_iter().map(|text| {
+            Glob::hint(&text)
+                .map_err(|error| OpError::invalid("exclude-project", format!("'{text}': {error}")))
+        });
+        let since = since.transpose()?;
+        let mut unread = UnreadSources::default();
+        let all = texts("source");
+        let (records, named) = records::named(&all, since, &mut unread);
+        let files = match (all.is_empty(), named.is_empty()) {
+            (true, _) => of_all_agents(&known_roots(world, &named)),
+            (false, true) => Vec::new(),
+            (false, false) => named_transcripts(&named, &known_roots(world, &named), &mut unread),
+        };
+        Ok(ImportPlan {
+            files,
+            records,
+            unread,
+            since,
+            project: matches.get_one::<String>("project").cloned(),
+            excluded: excluded.collect::<Result<_, OpError>>()?,
+            is_dry: matches.get_flag("dry-run"),
+            forgotten: matches.get_flag("forgotten"),
+            batch: None,
+        })
+    }
+
+    /// Whether only a part of each file is wanted. Then the rest has to be found by the next import.
+    pub(super) fn is_partial(&self) -> bool {
+        self.since.is_some() || self.project.is_some() || !self.excluded.is_empty()
+    }
+
+    pub(super) fn wants(&self, event: &HookEvent) -> bool {
+        let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str()).unwrap_or_default();
+        self.since.is_none_or(|since| event.at > since)
+            && self.project.as_deref().is_none_or(|project| is_in(cwd, project))
+            && !self.excluded.iter().any(|glob| glob.matches(cwd))
+    }
+}
+
+/// Whether a directory is, or is below, the one that a user names by its path or its name.
+pub(super) fn is_in(cwd: &str, project: &str) -> bool {
+    match Path::new(project).is_absolute() {
+        true => Path::new(cwd).starts_with(project),
+        false => Path::new(cwd).iter().any(|part| part == project),
+    }
+}
+
+/// The directories of known projects, in which aider keeps its histories.
+fn known_roots(world: &mut World, named: &[String]) -> Vec<PathBuf> {
+    if !named.is_empty() && !named.iter().any(|name| name == "aider") {
+        return Vec::new();
+    }
+    roots_in(&calls::call(world, "list_projects", json!({})).unwrap_or_default())
+}
+
+/// The directories in the answer of `list_projects`.
+pub(super) fn roots_in(listed: &Value) -> Vec<PathBuf> {
+    let projects = listed["projects"].as_array().into_iter().flatten();
+    projects.filter_map(|project| project["root"].as_str().map(PathBuf::from)).collect()
+}
+
+/// The transcripts of an agent on this machine.
+pub(super) fn of_agent(
+    source: &'static Source,
+    roots: &[PathBuf],
+) -> Vec<(&'static Source, Transcript)> {
+    let var = |name: &str| world::var(name);
+    let found = source.transcripts(&var);
+    let in_projects = source.transcripts_in(roots, &var);
+    found.into_iter().chain(in_projects).map(|file| (source, file)).collect()
+}
+
+/// The transcripts of all agents on this machine. `roots` are directories of known projects.
+pub(super) fn of_all_agents(roots: &[PathBuf]) -> Vec<(&'static Source, Transcript)> {
+    SOURCES.iter().flat_map(|source| of_agent(source, roots)).collect()
+}
+
+/// The transcripts that the user names: those of an agent, or of a file or folder.
+fn named_transcripts(
+    named: &[String],
+    roots: &[PathBuf],
+    unread: &mut UnreadSources,
+) -> Vec<(&'static Source, Transcript)> {
+    let mut found = Vec::new();
+    for name in named {
+        let transcripts = match ::import::named(name) {
+            Some(source) => of_agent(source, roots),
+            None => match transcripts_at(name) {
+                Ok(transcripts) => transcripts,
+                Err(why) => {
+                    unread.unreadable.push((PathBuf::from(name), why));
+                    continue;
+                }
+            },
+        };
+        if transcripts.is_empty() {
+            unread.absent.push(format!(
+                "no transcript was found in {}",
+                text::one_line(name, limits::IMPORT_NAME_CHARS)
+            ));
+        }
+        found.extend(transcripts);
+    }
+    found
+}
+
+/// The transcripts of a file or folder, by their content, or why there are none.
+fn transcripts_at(name: &str) -> Result<Vec<(&'static Source, Transcript)>, String> {
+    let path = std::path::absolute(name).map_err(|_| "not a path".to_owned())?;
+    let meta = std::fs::metadata(&path).map_err(|error| error.to_string())?;
+    let found = match meta.is_dir() {
+        true => {
+            // An unreadable folder is not an empty one.
+            std::fs::read_dir(&path).map_err(|error| error.to_string())?;
+            ::import::recognise_below(&path)
+        }
+        false => {
+            let found = ::import::recognise(&path);
+            vec![found.ok_or("not a transcript of a known agent")?]
+        }
+    };
+    let of = |(source, files): (&'static Source, Vec<Transcript>)| {
+        files.into_iter().map(move |file| (source, file))
+    };
+    Ok(found.into_iter().flat_map(of).collect())
+}
