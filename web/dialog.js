@@ -1,10 +1,13 @@
 // Questions before a deletion, short notices with Undo, and copying text.
 
-import { h, replace } from "/dom.js";
+import { h, prose, replace } from "/dom.js";
 
 const TOAST_MS = 8000;
 
 let closeLastUndo = () => {};
+
+/** Removes the last Undo: what it would change was deleted. */
+export const endUndo = () => closeLastUndo();
 
 /**
  * Asks a question in a dialog.
@@ -181,7 +184,7 @@ export function problem(error, ...more) {
   return replace(
     h("div", { class: "error", role: "alert" }),
     h("p", {}, error.message ?? String(error)),
-    error.hint && h("p", { class: "muted" }, error.hint),
+    error.hint && h("p", { class: "muted" }, prose(error.hint)),
     more,
   );
 }

@@ -16,12 +16,16 @@ function set(element, name, value) {
   }
 }
 
-/** Appends children: elements as they are, arrays in order, everything else as text. */
-function append(element, children) {
+/** Children as nodes: elements as they are, arrays in order, everything else as text. */
+function* nodes(children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false || child === true) continue;
-    element.append(child instanceof Node ? child : visible(String(child)));
+    yield child instanceof Node ? child : new Text(visible(String(child)));
   }
+}
+
+function append(element, children) {
+  for (const node of nodes(children)) element.append(node);
 }
 
 /**
@@ -62,13 +66,51 @@ function refocus(parent, control) {
   (parent.contains(control) ? control : equal)?.focus({ preventScroll: true });
 }
 
-/** Replaces the content of an element. */
-export function replace(parent, ...children) {
+/** Changes the content of an element, and keeps the focus in it. */
+function keepFocus(parent, change) {
   const focused = parent.contains(document.activeElement) ? document.activeElement : null;
-  parent.replaceChildren();
-  append(parent, children);
+  change();
   if (focused && focused !== parent && document.activeElement !== focused) refocus(parent, focused);
   return parent;
+}
+
+/** Replaces the content of an element. */
+export function replace(parent, ...children) {
+  return keepFocus(parent, () => {
+    parent.replaceChildren();
+    append(parent, children);
+  });
+}
+
+/**
+ * Makes these nodes the content of an element. Those that it has already are not touched: they keep their selection, their
+ * typed text and what is opened in them.
+ */
+export function arrange(parent, ...children) {
+  const wanted = [...nodes(children)];
+  const kept = new Set(wanted);
+  return keepFocus(parent, () => {
+    for (const node of [...parent.childNodes]) if (!kept.has(node)) node.remove();
+    let at = parent.firstChild;
+    for (const node of wanted) {
+      if (node === at) at = at.nextSibling;
+      else parent.insertBefore(node, at);
+    }
+  });
+}
+
+/**
+ * Changes the content of an element to these children. A child that looks as before stays as it is, with its listeners: they
+ * must not depend on data that cannot be seen in it.
+ */
+export function renew(parent, ...children) {
+  const given = [...nodes(children)];
+  const left = [...parent.childNodes].filter((node) => !given.includes(node));
+  const wanted = given.map((node) => {
+    const same = node.parentNode === parent ? -1 : left.findIndex((one) => one.isEqualNode(node));
+    return same < 0 ? node : left.splice(same, 1)[0];
+  });
+  return arrange(parent, wanted);
 }
 
 /** The address of a query, percent-encoded: a space is `%20`, not `+`. */
@@ -91,16 +133,25 @@ export function link(params, text, props = {}) {
   return h("a", { ...props, href: address(params) }, text);
 }
 
+/** Whether an id names a session that can be opened; the one that holds a project's marks made outside of a session cannot. */
+export const isSession = (id) => Boolean(id) && !String(id).startsWith("marks:");
+
+/** Entries without a page of their own, in words. */
+const NAMED = { "ghap://new": "Advice to write down a hypothesis" };
+
 /** The link to the entry at a path such as `obs://24`, `hint://build/test` or `session://ID`. */
 export function entryLink(path, text = path) {
+  if (Object.hasOwn(NAMED, path)) return h("span", {}, NAMED[path]);
   const session = /^session:\/\/([^/]+)$/.exec(path);
   const id = session && decoded(session[1]);
+  if (id && !isSession(id)) return h("span", {}, "outside of a session");
   return link(id ? { session: id } : { view: "record", path }, text, { class: "entry-link" });
 }
 
 /** The note of a record, such as `answers #24`, in which each number is a link to its record. */
 export function noted(note) {
-  return note.split(/(#\d+)/).map((part, at) => (at % 2 ? entryLink(`obs://${part.slice(1)}`, part) : part));
+  const plain = note.replace(/came of (#\d+)/, "the commit that followed from $1");
+  return plain.split(/(#\d+)/).map((part, at) => (at % 2 ? entryLink(`obs://${part.slice(1)}`, part) : part));
 }
 
 /** A percent-decoded part of a path; the text itself if it is not encoded correctly. */
@@ -110,6 +161,13 @@ function decoded(text) {
   } catch {
     return text;
   }
+}
+
+/** Sets text with `code` in backquotes as text and code elements. */
+export function prose(text) {
+  return String(text)
+    .split("`")
+    .map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
 /** Text in which every entry path is a link. */

@@ -2,7 +2,7 @@
 
 import { call } from "/api.js";
 import { address, encoded, h, replace } from "/dom.js";
-import { baseName } from "/format.js";
+import { shortNames } from "/format.js";
 import { subscribe } from "/live.js";
 
 /** Files shown before `+N more`. */
@@ -12,15 +12,21 @@ const FILES_MAX = 5;
 const ITEMS_MAX = 10;
 const ITEM_CHARS_MAX = 1024;
 
+/** Where this browser remembers which applets its pages have set: as hashes, because storage holds no text of the user. */
+const MARKS = "rekindle-applets";
+const MARKS_MAX = 100;
+
 /** Parameters that an applet does not carry: they belong to the address of the page. */
 const OWN = ["session", "view", "applet", "link", "project", "from", "to"];
 
 /** The links of a context, in the order of the footer. */
 function linksOf(session, context) {
   const files = Array.isArray(context.files) ? context.files : [];
-  const links = files
-    .slice(0, FILES_MAX)
-    .map((path) => h("a", { href: address({ session, view: "file", path }), title: path }, baseName(path)));
+  const shown = files.slice(0, FILES_MAX);
+  const names = shortNames(shown);
+  const links = shown.map((path) =>
+    h("a", { href: address({ session, view: "file", path }), title: path }, names.get(path)),
+  );
   if (files.length > FILES_MAX) links.push(h("span", { class: "context-more" }, `+${files.length - FILES_MAX} more`));
   const [slug, ...params] = Array.isArray(context.applet) ? context.applet : [];
   if (slug) {
@@ -46,6 +52,18 @@ function appletItems(view, params) {
   return items.slice(0, ITEMS_MAX);
 }
 
+/** A short hash that stands for an applet of a session. */
+async function markOf(id, items) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify([id, items])));
+  return Array.from(new Uint8Array(digest).slice(0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const marks = () => (localStorage.getItem(MARKS) ?? "").split(" ").filter(Boolean);
+
+function storeMarks(all) {
+  localStorage.setItem(MARKS, all.slice(-MARKS_MAX).join(" "));
+}
+
 /**
  * Shows the context of the chosen session in the element.
  * @param {HTMLElement} element
@@ -56,8 +74,6 @@ export function openFooter(element) {
   let unsubscribe = () => {};
   /** The version of the context that is shown; a frame that comes late has a lower one. */
   let version = 0;
-  /** Applets that this page has set, by session; only these are cleared. */
-  const applets = new Map();
 
   const render = (context) => {
     const shown = session ? linksOf(session, context ?? {}) : [];
@@ -86,26 +102,29 @@ export function openFooter(element) {
   const setApplet = (id, items) =>
     call("update_session", { session_id: id, set_context: { setName: "applet", items } }).catch(() => {});
 
-  /** Stores the view that is open inside the session, or removes the one that this page stored. */
+  /**
+   * Stores the view that is open inside the session, or removes the one that a page of this browser stored. A value
+   * that an agent or a person set stays as it is.
+   */
   const capture = async (id, open) => {
-    if (open?.view) {
-      const items = appletItems(open.view, open.params);
-      if (items[0].length > ITEM_CHARS_MAX) return;
-      applets.set(id, JSON.stringify(items));
-      await setApplet(id, items);
-    } else if (applets.has(id)) {
-      const ours = applets.get(id);
-      applets.delete(id);
-      const read = await call("get_session", { session_id: id }).catch(() => null);
-      if (read && JSON.stringify(read.meta.context.applet) === ours) await setApplet(id, []);
-    }
+    const items = open?.view ? appletItems(open.view, open.params) : [];
+    if (items[0]?.length > ITEM_CHARS_MAX) return;
+    const read = await call("get_session", { session_id: id }).catch(() => null);
+    if (!read) return;
+    const stored = read.meta.context.applet ?? [];
+    if (JSON.stringify(stored) === JSON.stringify(items)) return;
+    const mark = stored.length > 0 ? await markOf(id, stored) : null;
+    if (mark && !marks().includes(mark)) return;
+    const kept = marks().filter((one) => one !== mark);
+    storeMarks(items.length > 0 ? [...kept, await markOf(id, items)] : kept);
+    await setApplet(id, items);
   };
 
   return {
     /**
      * Chooses a session, or none. The footer is empty until the context of the new session arrives.
      * @param {string | null} id
-     * @param {{ view: string | null, params: URLSearchParams } | null} open the view that is open inside the session
+     * @param {{ view: string, params: URLSearchParams } | null} open the view that is open inside the session
      */
     choose(id, open) {
       if (id !== session) {

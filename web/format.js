@@ -26,14 +26,22 @@ export function toMs(at) {
   return typeof at === "number" ? at * 1000 : Date.parse(at);
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+/** One form of the clock everywhere: tables, axes and sentences stand beside each other. */
+const hourCycle = "h23";
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle });
 const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
-const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long", hourCycle });
 
 /** Hours and minutes, as `14:05`. */
 export const clockTime = (at) => clock.format(toMs(at));
+
+/** The time of today, or the day and the time, as `18 Nov, 14:05`. */
+export function dayAndTime(at) {
+  const isToday = dayKey(at) === dayKey(new Date(now()));
+  return isToday ? clockTime(at) : `${dayOfYear.format(toMs(at))}, ${clockTime(at)}`;
+}
 
 /** The exact time in the reader's zone, for tooltips and screen readers. */
 export function exact(at) {
@@ -157,5 +165,24 @@ export function oneLine(text, max = 300) {
   return head.length > max ? `${head.slice(0, max).trimEnd()}…` : head;
 }
 
+/** The reason of an injected line in words that do not need the documentation. */
+export function plainReason(reason) {
+  return String(reason).replace("failed without a ghap", "a run failed, and no hypothesis was written down");
+}
+
 /** The last part of a path; paths of Windows have backslashes. */
 export const baseName = (path) => String(path).split(/[/\\]/).filter(Boolean).pop() ?? String(path);
+
+/** The shortest end of each path that tells it from the others of the list, by path. */
+export function shortNames(paths) {
+  const parts = new Map([...new Set(paths)].map((path) => [path, String(path).split(/[/\\]/).filter(Boolean)]));
+  const names = new Map();
+  for (const [path, own] of parts) {
+    const others = [...parts.values()].filter((other) => other !== own && other.at(-1) === own.at(-1));
+    let length = 1;
+    const isShared = (other) => other.slice(-length).join("/") === own.slice(-length).join("/");
+    while (length < own.length && others.some(isShared)) length += 1;
+    names.set(path, own.slice(-length).join("/") || String(path));
+  }
+  return names;
+}

@@ -4,7 +4,7 @@ import { call, isAborted } from "/api.js";
 import { problem, show, toast } from "/dialog.js";
 import { address, encoded, h, icon, link, replace } from "/dom.js";
 import { openFooter } from "/footer.js";
-import { dayKey, now, plural } from "/format.js";
+import { clockTime, dayAndTime, dayKey, now, oneLine, plural, time, visible } from "/format.js";
 import { connection, onNotification, onState, signedOut, start as startLive } from "/live.js";
 import { pickUpKey } from "/session.js";
 
@@ -55,6 +55,7 @@ let unobserved = 0;
 let viewTitle = "Rekindle";
 let projects = [];
 let build = null;
+let filtersAreOld = false;
 
 // ---- Addresses
 
@@ -90,6 +91,17 @@ function filtersOf(params) {
   };
 }
 
+/** What is wrong with the times of an address, as a sentence; null if nothing is. */
+function timeProblem(params) {
+  const shape = "Write a day such as 2026-11-18, or a duration such as 12h or 7d.";
+  for (const name of ["from", "to"]) {
+    const text = params.get(name);
+    if (text && !resolveTime(text, false)) return `“${oneLine(text, 40)}” is no time, so it is ignored. ${shape}`;
+  }
+  const { from, to } = filtersOf(params);
+  return from && to && from >= to ? "The last day is before the first one, so there is nothing to show." : null;
+}
+
 /**
  * Opens another address. Filters that it does not name are kept; an empty one is removed.
  * @param {URLSearchParams | Record<string, string | null>} to
@@ -114,13 +126,21 @@ export function navigate(to, options = {}) {
   route({ scroll: options.replace ? null : 0, focus: !options.replace });
 }
 
+/** What a view navigates with: a change of its own address stays inside the session in which the view was opened. */
+const navigateFrom = ({ entry, session }) => (to, options) => {
+  const isOwn = session && !(to instanceof URLSearchParams) && to.view === entry.id;
+  navigate(isOwn ? { session, ...to } : to, options);
+};
+
 /** Opens the view of the address in the address bar. */
 async function route({ scroll = null, focus = false } = {}) {
   const params = new URLSearchParams(location.search);
   const entry = entryOf(params);
   const filters = filtersOf(params);
   const session = params.get("session");
-  footer.choose(session, entry.id === "session" ? null : { view: params.get("view") ?? params.get("applet"), params });
+  // The session itself and an unknown view are no views to come back to.
+  const isView = entry.id !== "session" && entry.id !== "unknown";
+  footer.choose(session, isView ? { view: entry.id, params } : null);
   showFilters(entry, params);
   showNavigation(entry, params);
   closeMenu();
@@ -144,7 +164,14 @@ async function route({ scroll = null, focus = false } = {}) {
   try {
     const module = await entry.load();
     if (current !== opened) return;
-    const about = { params, filters, signal: controller.signal, navigate, setTitle, projects: () => projects };
+    const about = {
+      params,
+      filters,
+      signal: controller.signal,
+      navigate: navigateFrom(opened),
+      setTitle,
+      projects: () => projects,
+    };
     const handle = await module.open(root, about);
     if (current !== opened) handle?.close?.();
     else opened.handle = handle ?? {};
@@ -180,13 +207,18 @@ function reopen() {
 }
 
 function failure(error) {
+  // Without the filters, which may be the reason.
+  const leave = (event) => {
+    event.preventDefault();
+    navigate(Object.fromEntries(FILTERS.map((name) => [name, ""])));
+  };
   return problem(
     error,
     h(
       "div",
       { class: "toolbar" },
       h("button", { type: "button", class: "button", onclick: reopen }, "Try again"),
-      link({}, "To the timeline", { class: "button" }),
+      link({}, "To the timeline", { class: "button", onclick: leave }),
     ),
   );
 }
@@ -212,7 +244,7 @@ function setTitle(text) {
 }
 
 function showTitle() {
-  document.title = `${unobserved > 0 ? `(${unobserved}) ` : ""}${viewTitle} · Rekindle`;
+  document.title = `${unobserved > 0 ? `(${unobserved}) ` : ""}${visible(viewTitle)} · Rekindle`;
 }
 
 function showNavigation(entry, params) {
@@ -255,12 +287,53 @@ function closeMenu() {
 
 // ---- Filters
 
+/**
+ * The fields of the first and the last day. A day that is typed counts when it is complete: with Enter, or when the
+ * focus leaves both fields. One that is chosen in the calendar counts at once.
+ */
+function dayFields(shown, change) {
+  let isTyping = false;
+  const fields = {};
+  const apply = () => {
+    isTyping = false;
+    const { from, to } = fields;
+    // An incomplete day has no value, but it is not empty.
+    if (from.validity.badInput || to.validity.badInput) return;
+    if (from.value !== shown.from || to.value !== shown.to) change({ from: from.value, to: to.value });
+  };
+  const dayField = (name, label) => {
+    fields[name] = h("input", {
+      type: "date",
+      class: "field",
+      id: `filter-${name}`,
+      value: shown[name],
+      onkeydown: (event) => {
+        isTyping = event.key !== "Enter";
+        if (!isTyping) apply();
+      },
+      onpointerdown: () => {
+        isTyping = false;
+      },
+      onchange: () => isTyping || apply(),
+      onfocusout: (event) => {
+        // After the event the next control has the focus, and keeps it.
+        if (!Object.values(fields).includes(event.relatedTarget)) setTimeout(() => fields.from.isConnected && apply());
+      },
+    });
+    return h("label", { class: "filter filter-day" }, h("span", {}, label), fields[name]);
+  };
+  return [dayField("from", "From"), dayField("to", "to")];
+}
+
 function showFilters(entry, params) {
   const form = byId("filters");
   const used = entry.filters ?? ["project", "time"];
   // A filter without effect would promise something; it stays in the address for the next view.
   form.hidden = used.length === 0;
-  if (form.hidden) return;
+  if (form.hidden) {
+    setBanner("filter", null);
+    return;
+  }
   const wanted = params.get("project") ?? "";
   const options = [["", "All projects"], ...projects.map(({ value, label }) => [value, label])];
   if (wanted && !options.some(([value]) => value === wanted)) options.push([wanted, wanted]);
@@ -291,32 +364,9 @@ function showFilters(entry, params) {
     navigate(next);
   };
   const isTimed = used.includes("time");
-  const days = isTimed && chosen === "days" && [
-    h(
-      "label",
-      { class: "filter filter-day" },
-      h("span", {}, "From"),
-      h("input", {
-        type: "date",
-        class: "field",
-        id: "filter-from",
-        value: day(from, false),
-        onchange: (event) => change({ from: event.target.value }),
-      }),
-    ),
-    h(
-      "label",
-      { class: "filter filter-day" },
-      h("span", {}, "to"),
-      h("input", {
-        type: "date",
-        class: "field",
-        id: "filter-to",
-        value: day(to, true),
-        onchange: (event) => change({ to: event.target.value }),
-      }),
-    ),
-  ];
+  setBanner("filter", isTimed && timeProblem(params), "bad");
+  const days =
+    isTimed && chosen === "days" && dayFields({ from: day(from, false), to: day(to, true) }, (changed) => change(changed));
   const focused = document.activeElement?.id;
   replace(
     form,
@@ -347,7 +397,16 @@ async function loadProjects() {
   projects = listed.map(({ name, path, root }) =>
     names.get(name) > 1 ? { value: path, label: `${name} (${root ?? path})` } : { value: name, label: name },
   );
-  if (current) showFilters(current.entry, current.params);
+  // A field that is in use stays as it is; `focusout` shows the filters again.
+  filtersAreOld = byId("filters").contains(document.activeElement);
+  if (current && !filtersAreOld) showFilters(current.entry, current.params);
+}
+
+function leaveFilters(event) {
+  if (!filtersAreOld || byId("filters").contains(event.relatedTarget)) return;
+  filtersAreOld = false;
+  // After the fields have applied their values.
+  setTimeout(() => current && showFilters(current.entry, current.params));
 }
 
 // ---- Connection, notices
@@ -363,7 +422,7 @@ function showConnection(state) {
     return;
   }
   if (!state.ever && !state.signedOut) return;
-  const since = new Date(state.since).toLocaleTimeString();
+  const since = clockTime(new Date(state.since));
   replace(text, state.ever ? `Stale since ${since}` : "Not connected");
   setBanner(
     "connection",
@@ -371,7 +430,6 @@ function showConnection(state) {
       ? [
           "This browser is not signed in. For a new link run: ",
           h("code", {}, "rekindle web"),
-          state.ever && `. The content is from ${since}.`,
         ]
       : [
           h("strong", {}, `Stale since ${since}. `),
@@ -389,16 +447,34 @@ function showConnection(state) {
 /** Shows a line above every view, or removes it. */
 function setBanner(name, content, kind = "note") {
   const id = `banner-${name}`;
+  const next = content ? h("div", { id, class: `banner banner-${kind}`, role: "alert" }, content) : null;
+  // A banner that says the same stays: a new one would be read aloud again.
+  if (byId(id)?.textContent === next?.textContent) return;
   byId(id)?.remove();
-  if (content) byId("banners").append(h("div", { id, class: `banner banner-${kind}`, role: "alert" }, content));
+  if (next) byId("banners").append(next);
+}
+
+let pauseTimer = 0;
+
+/** Shows the pauses that hold, in the reader's time zone. One that ends by itself is removed at its end. */
+function showPauses(pauses) {
+  const sentence = ({ name, ends_at: end }) => [
+    name ? `Recording is paused in ${name} until ` : "Recording is paused everywhere until ",
+    end ? time(end, dayAndTime) : "you resume it",
+    ". ",
+  ];
+  setBanner("pause", pauses.length > 0 && [pauses.map(sentence), link({ view: "projects" }, "Change this")], "pause");
+  const ends = pauses.map(({ ends_at: end }) => end * 1000 - now()).filter((ms) => ms < STATUS_MS);
+  clearTimeout(pauseTimer);
+  // A second later, because the end is rounded down to seconds.
+  if (ends.length > 0) pauseTimer = setTimeout(() => quietly(refreshStatus()), Math.max(0, Math.min(...ends)) + 1000);
 }
 
 /** Reads what every view shows: pauses and other notes, projects, and sessions that were not seen. */
 async function refreshStatus() {
   const [status, overview] = await Promise.all([call("status"), call("sessions_overview", { project: "*", limit: 1 })]);
   setUnobserved(overview.unobservedCount);
-  const paused = (status.notes ?? []).filter((note) => /paus/i.test(note));
-  setBanner("pause", paused.length > 0 && [paused.join(" "), " ", link({ view: "projects" }, "Change this")], "pause");
+  showPauses(status.pauses ?? []);
   const version = `${status.version} ${status.build ?? ""}`;
   if (build && build !== version) {
     toast("Rekindle was updated.", { stay: true, action: { text: "Reload", run: () => location.reload() } });
@@ -411,15 +487,25 @@ const quietly = (promise) =>
     if (!isAborted(error) && error.code !== "gone" && error.code !== "unauthenticated") toast(error.message);
   });
 
+/** Removes the content: a browser that was forgotten shows no data. */
+function showNothing() {
+  close();
+  footer.choose(null, null);
+  setTitle("Signed out");
+  replace(byId("main"), h("div", { class: "view empty" }, h("h2", {}, "This browser is signed out")));
+}
+
 function connectionChanged(state) {
   showConnection(state);
-  if (state.connected && lostAt !== null) {
+  if (state.signedOut && current) showNothing();
+  if (state.connected && (lostAt !== null || !current)) {
     lostAt = null;
     quietly(refreshStatus());
     quietly(loadProjects());
     // Views with a feed close their gap themselves; the others are read again.
-    if (current?.handle?.isLive) return;
-    if (current?.handle?.update) current.handle.update(current.params, filtersOf(current.params));
+    if (!current) route();
+    else if (current.handle?.isLive) return;
+    else if (current.handle?.update) current.handle.update(current.params, filtersOf(current.params));
     else reopen();
   } else if (!state.connected && state.ever) {
     lostAt ??= state.since;
@@ -546,6 +632,7 @@ async function start() {
   history.scrollRestoration = "manual";
   startTheme();
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("filters").addEventListener("focusout", leaveFilters);
   byId("help").addEventListener("click", showHelp);
   byId("menu").addEventListener("click", () => {
     const isOpen = byId("side").classList.toggle("is-open");
@@ -559,6 +646,7 @@ async function start() {
     setUnobserved(unobservedCount);
     if (reason === "started") quietly(loadProjects());
   });
+  onNotification("pause/changed", () => quietly(refreshStatus()));
   document.addEventListener("rekindle:status", () => {
     quietly(refreshStatus());
     quietly(loadProjects());

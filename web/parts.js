@@ -2,7 +2,7 @@
 
 import { call, isAborted } from "/api.js";
 import { copy as copyText, problem, toast } from "/dialog.js";
-import { entryLink, h, link, replace, svg } from "/dom.js";
+import { entryLink, h, isSession, link, replace, svg } from "/dom.js";
 import { time, visible } from "/format.js";
 
 /** The types of records in the words of the page. */
@@ -30,7 +30,7 @@ export const TYPES = {
   session_fork: "Session forked",
   session_end: "Session end",
   session_summary: "Session summary",
-  marker: "Note",
+  marker: "Mark",
   experience: "Experience",
   ghap: "Active ghap",
   value: "Value",
@@ -200,13 +200,6 @@ export function command(text) {
   return h("div", { class: "command" }, h("code", {}, text), copy);
 }
 
-/** Sets text with `code` in backquotes as text and code elements. */
-export function prose(text) {
-  return String(text)
-    .split("`")
-    .map((part, index) => (index % 2 ? h("code", {}, part) : part));
-}
-
 /** The end of a path that fits a line; the whole path is the link's title. */
 export function shortPath(path) {
   const parts = String(path).split("/").filter(Boolean);
@@ -217,7 +210,21 @@ export function shortPath(path) {
 export const fileLink = (path) =>
   link({ view: "file", path }, shortPath(path), { title: visible(path), class: "mono break" });
 
-export const sessionLink = (id) => link({ session: id }, String(id).slice(0, 8), { class: "mono", title: visible(id) });
+/** Sources whose use is recorded. Records may be useful without a recorded use. */
+export const TRACKED = ["hint", "fix", "ghap", "memory", "value", "check-in", "outcome", "orphan"];
+export const isTracked = (path) => TRACKED.includes(path.split(":")[0]);
+
+/** Whether an injected line was used, as a badge. */
+export function usedMark({ path, used }) {
+  if (used) return badge("✓ used", "good");
+  return badge(isTracked(path) ? "not used" : "not tracked");
+}
+
+/** A link to a session by the beginning of its id; the words for a record that belongs to none. */
+export const sessionLink = (id) =>
+  isSession(id)
+    ? link({ session: id }, String(id).slice(0, 8), { class: "mono", title: visible(id) })
+    : h("span", { class: "muted" }, "outside of a session");
 
 /** Makes a card a row for the keys `j` and `k`: they focus its first control, and Enter opens that. */
 export function asRow(card, control = "a, summary, button") {

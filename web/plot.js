@@ -10,6 +10,8 @@ const TOP = 12;
 const HEIGHT = 220;
 /** Least distance of two labels on the x axis, in pixels. */
 const LABEL_DISTANCE = 64;
+/** Width of a letter of a label, in pixels. */
+const LETTER = 6.5;
 /** Widest column, in pixels: a single day must not be a wall. */
 const COLUMN_WIDTH = 48;
 
@@ -174,14 +176,15 @@ export function columns({ title, lead, data, series, pick, rowTitle = "Time", un
     const y = (amount) => TOP + inner - (amount / top) * inner;
     const slot = (width - LEFT) / Math.max(data.length, 1);
     const bar = Math.max(1, Math.min(COLUMN_WIDTH, slot * 0.76));
-    const every = Math.ceil(LABEL_DISTANCE / slot);
+    const distance = Math.max(LABEL_DISTANCE, LETTER * Math.max(0, ...data.map((row) => row.label.length)) + 16);
+    const every = Math.ceil(distance / slot);
     const grid = ticks.flatMap((tick) => [
       svg("line", { class: "grid-line", x1: LEFT, x2: width, y1: y(tick), y2: y(tick) }),
       svg("text", { class: "axis", x: LEFT - 8, y: y(tick) + 4, "text-anchor": "end" }, number(tick)),
     ]);
     const labels = data.flatMap((row, index) => {
       const x = LEFT + slot * (index + 0.5);
-      const fits = x + LABEL_DISTANCE / 2 <= width + 8;
+      const fits = x + distance / 2 <= width + 8;
       if (index % every || !fits) return [];
       return [svg("text", { class: "axis", x, y: HEIGHT - 6, "text-anchor": "middle" }, row.label)];
     });

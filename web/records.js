@@ -2,10 +2,10 @@
 
 import { call } from "/api.js";
 import { toast } from "/dialog.js";
-import { h, icon, link, linked, noted, replace } from "/dom.js";
+import { h, icon, isSession, link, linked, noted, replace } from "/dom.js";
 import { baseName, exact, number, oneLine } from "/format.js";
 
-/** Types of records: icon, what a row says, and the name of the type in filters. */
+/** Types of records: icon, what a row says, and the name of the type in filters of activity; null if it has none. */
 const TYPES = {
   user_prompt: ["prompt", "Prompt", "Prompts"],
   answer: ["answer", "Answer", "Answers"],
@@ -24,10 +24,10 @@ const TYPES = {
   task_spawn: ["tool", "Started a subtask", "Subtasks"],
   tool_other: ["tool", "Used a tool", "Other tools"],
   marker: ["mark", "Mark", "Marks"],
-  memory: ["mark", "Memory", "Memories"],
-  ghap: ["learning", "Ghap", "Ghaps"],
-  experience: ["learning", "Experience", "Experiences"],
-  value: ["learning", "Value", "Values"],
+  memory: ["mark", "Memory", null],
+  ghap: ["learning", "Ghap", null],
+  experience: ["learning", "Experience", null],
+  value: ["learning", "Value", null],
   session_summary: ["sessions", "Summary", null],
   session_start: ["sessions", "Session started", null],
   session_resume: ["sessions", "Session resumed", null],
@@ -81,7 +81,7 @@ export function subject(record) {
   return { main, more: colon > 0 ? stripped.slice(colon + 2) : "" };
 }
 
-/** Values of metadata that a person wants to read; nested ones are shown as JSON. */
+/** Members of metadata that are not shown as facts: they are elsewhere, or say nothing to a person. */
 const HIDDEN_FACTS = new Set([
   "failed",
   "error",
@@ -89,6 +89,7 @@ const HIDDEN_FACTS = new Set([
   "hash",
   "command",
   "first_at",
+  "last_timestamp",
   "run",
   "program",
   "subcommand",
@@ -103,33 +104,56 @@ function result(run) {
   return [run.result, ...counts].join(", ");
 }
 
+/** A value of metadata as text: a list with commas, and the members of an object by name. */
+function factText(value) {
+  if (value === null || typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.map(factText).join(", ");
+  return Object.entries(value)
+    .map(([name, one]) => `${name.replaceAll("_", " ")}: ${factText(one)}`)
+    .join(", ");
+}
+
+/** What the metadata of a record says, as pairs of name and text. */
+export function metadataFacts({ metadata }) {
+  const rows = [
+    metadata?.run?.result && ["Result", result(metadata.run)],
+    metadata?.count > 1 && ["Happened", `${number(metadata.count)} times`],
+    metadata?.last_timestamp && ["Last time", exact(metadata.last_timestamp)],
+  ].filter(Boolean);
+  for (const [name, value] of Object.entries(metadata ?? {})) {
+    if (HIDDEN_FACTS.has(name) || value === null || value === "") continue;
+    const title = name.replaceAll("_", " ");
+    rows.push([title[0].toUpperCase() + title.slice(1), factText(value)]);
+  }
+  return rows;
+}
+
+/** The badge of a test or build run that passed. */
+export const passedBadge = () => h("span", { class: "badge badge-good" }, icon("answer"), "passed");
+
+/** The error of a failed record, as its program printed it. */
+export const errorText = ({ metadata }) =>
+  metadata?.error ? [h("h3", {}, "Error"), h("pre", { class: "record-error" }, metadata.error)] : null;
+
 function facts(record) {
+  const session = isSession(record.session_id) ? record.session_id : null;
   const rows = [
     ["When", exact(record.timestamp)],
     record.file_path && [
       "File",
-      link({ view: "file", path: record.file_path, session: record.session_id }, record.file_path, { class: "mono" }),
+      link({ view: "file", path: record.file_path, session }, record.file_path, { class: "mono" }),
     ],
     record.tool_name && ["Tool", record.tool_name],
     ["Project", record.project],
-    record.session_id && ["Session", link({ session: record.session_id }, record.session_id, { class: "mono" })],
+    session && ["Session", link({ session }, session, { class: "mono" })],
     ["Agent", record.agent_id ? `${record.agent}, subagent ${record.agent_id}` : record.agent],
     record.prompt_id &&
       record.prompt_id !== record.id && [
         "Prompt",
         link({ view: "record", path: `obs://${record.prompt_id}` }, `obs://${record.prompt_id}`),
       ],
-    record.metadata?.run?.result && ["Result", result(record.metadata.run)],
-    record.metadata?.count > 1 && ["Happened", `${number(record.metadata.count)} times`],
+    ...metadataFacts(record),
   ].filter(Boolean);
-  for (const [name, value] of Object.entries(record.metadata ?? {})) {
-    if (HIDDEN_FACTS.has(name) || value === null || value === "") continue;
-    const title = name.replaceAll("_", " ");
-    rows.push([
-      title[0].toUpperCase() + title.slice(1),
-      typeof value === "object" ? JSON.stringify(value) : String(value),
-    ]);
-  }
   return h(
     "dl",
     { class: "facts" },
@@ -168,7 +192,7 @@ export function wholeRecord(record, { onChange = () => {}, isAlone = false, isIn
       record.damaged && h("p", { class: "error" }, "A part of this record is damaged in the database."),
       record.note && h("p", { class: "badge badge-accent" }, noted(record.note)),
       h("pre", { class: "record-text" }, linked(record.content || "(no text)")),
-      record.metadata?.error && [h("h3", {}, "Error"), h("pre", { class: "record-error" }, record.metadata.error)],
+      errorText(record),
       facts(record),
       h(
         "div",
@@ -189,7 +213,7 @@ export function wholeRecord(record, { onChange = () => {}, isAlone = false, isIn
         ),
         !isAlone &&
           link({ view: "record", path: `obs://${record.id}` }, "Open alone", { class: "button button-small" }),
-        record.session_id &&
+        isSession(record.session_id) &&
           !isInSession &&
           link({ session: record.session_id }, "Open the session", { class: "button button-small" }),
         h("span", { class: "muted mono small" }, `obs://${record.id}`),

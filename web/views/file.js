@@ -30,6 +30,8 @@ export async function open(root, { params, signal, setTitle }) {
   setTitle(baseName(path));
   const history = await call("file_history", { file_path: path, project: "*", limit: TOUCHES }, { signal });
   const touched = history.sessions;
+  const asked = session && touched.length === 0 ? call("get_session", { session_id: session }, { signal }) : null;
+  const isDeclared = (await asked?.catch(() => null))?.meta.context.files?.includes(path);
   replace(
     root,
     h(
@@ -54,7 +56,7 @@ export async function open(root, { params, signal, setTitle }) {
           "div",
           { class: "empty" },
           h("h2", {}, "No session touched this file"),
-          h("p", {}, "It was declared as relevant, but no recorded action names it."),
+          h("p", {}, isDeclared ? "It was declared as relevant, but no recorded action names it." : "No recorded action names it."),
         ),
       touched.map((one) =>
         h(

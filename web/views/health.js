@@ -1,9 +1,9 @@
 // The health of the daemon: process, database, spool, agents and their events, notices, and the doctor's findings.
 
 import { call } from "/api.js";
-import { h, link, replace } from "/dom.js";
+import { h, link, prose, replace } from "/dom.js";
 import { bytes, duration, number, plural, time } from "/format.js";
-import { badge, button, command, empty, facts, fill, intro, prose, section, table } from "/parts.js";
+import { badge, button, command, empty, facts, fill, intro, section, table } from "/parts.js";
 
 /** Commands in backquotes of a hint: each can be copied and run. */
 function commandsOf(hint) {
@@ -46,8 +46,7 @@ function storeCard(status, stats) {
     facts([
       ["File", h("code", { class: "break" }, status.database)],
       ["Size", bytes(stats.database_bytes)],
-      ["Records", number(stats.observations)],
-      ["Prompts", number(stats.prompts)],
+      ["Records", `${number(stats.observations + stats.prompts)}, of which ${plural(stats.prompts, "prompt")}`],
       ["Sessions", number(stats.sessions)],
       ["Projects", number(stats.projects)],
       ["Pinned records", number(stats.pinned)],

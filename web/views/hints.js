@@ -2,7 +2,7 @@
 
 import { call } from "/api.js";
 import { copy, problem, toast } from "/dialog.js";
-import { h, replace } from "/dom.js";
+import { h, prose, replace } from "/dom.js";
 import { plural, time } from "/format.js";
 import {
   asRow,
@@ -14,7 +14,6 @@ import {
   fill,
   intro,
   input,
-  prose,
   select,
   values,
   undoable,
@@ -170,10 +169,43 @@ async function verdicts(hints, context, signal) {
   return result;
 }
 
+/** Operating systems as hints name them, and as people do. */
+const SYSTEMS = [
+  ["linux", "Linux"],
+  ["darwin", "macOS"],
+  ["windows", "Windows"],
+];
+
+/** The verdicts for a situation. Without a system, a hint counts that appears on one of them. */
+async function verdictsFor(hints, context, signal) {
+  if (context.os) return verdicts(hints, context, signal);
+  const all = await Promise.all(SYSTEMS.map(([os]) => verdicts(hints, { ...context, os }, signal)));
+  const result = new Map();
+  for (const name of all[0].keys()) {
+    const found = all.map((one) => one.get(name));
+    const fits = SYSTEMS.filter((_, at) => found[at].matched).map(([, name]) => name);
+    const first = found.find((one) => one.best) ?? found.find((one) => one.matched) ?? found[0];
+    const where = fits.length > 0 && fits.length < SYSTEMS.length ? [`only on ${fits.join(" and ")}`] : [];
+    result.set(name, { ...first, reasons: [...where, ...first.reasons] });
+  }
+  return result;
+}
+
+const CONDITIONS = { ...SCOPES, cwd: "directory", env: "environment" };
+
+/** A reason of the daemon in the words of the page. */
+function plainReason(reason) {
+  if (reason === "no scope restrictions") return "it holds everywhere";
+  const [, name, value, rest] = /^(\w+)=(.*?) (matched|allowed|not in \[.*\])$/s.exec(reason) ?? [];
+  if (!CONDITIONS[name]) return reason;
+  const wanted = /^not in \[(.*)\]$/s.exec(rest)?.[1];
+  return wanted ? `the ${CONDITIONS[name]} is ${value}, but it needs ${wanted}` : `the ${CONDITIONS[name]} ${value} fits`;
+}
+
 function verdictView(verdict) {
   if (!verdict) return null;
   if (!verdict.matched) {
-    const reasons = verdict.reasons.join("; ");
+    const reasons = verdict.reasons.map(plainReason).join("; ");
     return h("p", { class: "verdict verdict-no" }, h("strong", {}, "✕ Does not appear: "), reasons);
   }
   const what = verdict.best ? "✓ Appears" : "Matches, but another variant ranks higher";
@@ -181,7 +213,7 @@ function verdictView(verdict) {
     "p",
     { class: verdict.best ? "verdict verdict-yes" : "verdict" },
     h("strong", {}, `${what}, score ${verdict.score.toFixed(2)}: `),
-    verdict.reasons.join("; "),
+    verdict.reasons.map(plainReason).join("; "),
   );
 }
 
@@ -210,7 +242,7 @@ function request(given, old) {
     const wanted = words(given[name]);
     if (wanted.length) scope[name] = wanted;
   }
-  const systems = ["linux", "darwin", "windows"].filter((os) => given[`os-${os}`]);
+  const systems = SYSTEMS.map(([os]) => os).filter((os) => given[`os-${os}`]);
   if (systems.length) scope.os = systems;
   const env = envFrom(given.env_match);
   if (Object.keys(env).length) scope.env_match = env;
@@ -431,7 +463,7 @@ function editor(old, { reload }) {
       h(
         "div",
         { class: "toolbar" },
-        ["linux", "darwin", "windows"].map((os) => checkbox(`os-${os}`, os, list(scope.os).includes(os))),
+        SYSTEMS.map(([os, name]) => checkbox(`os-${os}`, name, list(scope.os).includes(os))),
       ),
     ),
     message,
@@ -607,7 +639,7 @@ export async function open(root, { params, signal, navigate }) {
       const { payload } = await call("export_hints", {}, { signal });
       const wanted = situation(current, projects);
       const listed = flatten(payload);
-      const judged = wanted && listed.length ? await verdicts(listed, wanted.context, signal) : null;
+      const judged = wanted && listed.length ? await verdictsFor(listed, wanted.context, signal) : null;
       if (isStale()) return [];
       hints = listed;
       found = judged;
@@ -641,12 +673,7 @@ export async function open(root, { params, signal, navigate }) {
   }
   const project = select("in", [["", "Any project"], ...projects.map((one) => [one.path, one.name])]);
   const branch = input("branch", "", { placeholder: "main" });
-  const os = select("os", [
-    ["", "Any system"],
-    ["linux", "Linux"],
-    ["darwin", "macOS"],
-    ["windows", "Windows"],
-  ]);
+  const os = select("os", [["", "Any system"], ...SYSTEMS]);
   const form = h(
     "form",
     {

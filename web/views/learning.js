@@ -2,9 +2,9 @@
 
 import { call } from "/api.js";
 import { confirm, problem, toast } from "/dialog.js";
-import { entryLink, h, link, linked, replace } from "/dom.js";
+import { entryLink, h, link, linked, prose, replace } from "/dom.js";
 import { number, plural, time } from "/format.js";
-import { asRow, badge, button, empty, facts, field, fileLink, fill, intro, meter, prose, select } from "/parts.js";
+import { asRow, badge, button, empty, facts, field, fileLink, fill, intro, meter, select } from "/parts.js";
 
 const TABS = [
   ["ghaps", "Ghaps"],
@@ -21,6 +21,20 @@ const MEANINGS = {
   values: "A value is a rule that an agent drew from many experiences.",
   fixes: "A failed test or build, the run that passed afterwards, and what changed in between.",
 };
+
+/** How well a result is proved: the words for its tier, and how it got it. */
+const PROOFS = {
+  gold: ["proved by a run", "Gold: the last test run or build before the result agrees with it."],
+  silver: ["not proved by a run", "Silver: no test run or build shortly before the result proves it."],
+  bronze: ["vague hypothesis", "Bronze: the hypothesis or the prediction has fewer than three words, or only repeats the goal."],
+  abandoned: ["given up", "The hypothesis was given up before it had a result."],
+};
+
+function proofOf(tier) {
+  if (!tier) return null;
+  const [words, why] = PROOFS[tier] ?? [tier, tier];
+  return h("span", { title: why }, words);
+}
 
 const OUTCOMES = {
   hypothesis: ["active", "accent"],
@@ -122,7 +136,7 @@ function ghapItem(entry, signal, reload) {
           { class: "meta" },
           outcomeBadge(entry.outcome_status),
           badge(entry.domain),
-          entry.confidence_tier ? h("span", {}, `${entry.confidence_tier} evidence`) : null,
+          proofOf(entry.confidence_tier),
           time(entry.captured_at ?? entry.created_at),
         ),
         h("p", { class: "record-text" }, entry.goal),

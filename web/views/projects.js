@@ -3,7 +3,8 @@
 import { call } from "/api.js";
 import { ask, confirm, problem, toast } from "/dialog.js";
 import { entryLink, h, link, replace } from "/dom.js";
-import { now, number, plural, time, visible } from "/format.js";
+import { dayAndTime, now, number, plural, time, visible } from "/format.js";
+import { onNotification } from "/live.js";
 import {
   asRow,
   button,
@@ -31,19 +32,18 @@ const PAUSES = [
 /** Tells the shell that pauses or projects have changed: it shows them on every view. */
 const changed = () => document.dispatchEvent(new CustomEvent("rekindle:status"));
 
-/** The pauses that the notes of `status` report, by the name of the project; "" is everywhere. */
-function pausesIn(notes) {
-  const found = new Map();
-  for (const note of notes ?? []) {
-    const match = /^paused (everywhere|in (.*)): nothing is captured or told until (.*)$/s.exec(note);
-    if (match) found.set(match[2] ?? "", match[3].startsWith("`") ? null : match[3]);
-  }
-  return found;
-}
+/** The pauses by the path of their project; "" is everywhere. */
+const pausesOf = (status) => new Map((status.pauses ?? []).map((pause) => [pause.project ?? "", pause]));
+
+/** Until when a pause lasts, as the end of a sentence. */
+const untilText = ({ ends_at: end }) => [" until ", end ? time(end, dayAndTime) : "you resume it"];
+
+const pausedNotice = (held) =>
+  h("p", { class: "notice" }, held.ends_at ? ["Paused", untilText(held), "."] : "Not recorded until you resume it.");
 
 /** The duration that is left of a pause, for Undo; undefined for a pause without an end. */
-function rest(until) {
-  const minutes = until ? Math.ceil((Date.parse(until.replace(" ", "T")) - now()) / 60_000) : NaN;
+function rest({ ends_at: end }) {
+  const minutes = end ? Math.ceil((end * 1000 - now()) / 60_000) : NaN;
   return minutes > 0 ? `${minutes}m` : undefined;
 }
 
@@ -61,13 +61,13 @@ async function pause(project, duration, reload, text) {
   });
 }
 
-async function resume(project, until, reload) {
+async function resume(project, held, reload) {
   const where = project ? { project: project.path } : {};
   await run(async () => {
     await call("pause", { ...where, duration: "off" });
     await reload();
     undoable(`Recording ${whose(project)} again.`, async () => {
-      await call("pause", { ...where, duration: rest(until) });
+      await call("pause", { ...where, duration: rest(held) });
       await reload();
     });
   });
@@ -87,13 +87,13 @@ async function run(action) {
 function pauseControl(project, pauses, reload) {
   const name = project?.name ?? "";
   const label = project ? `Pause ${name}` : "Pause everywhere";
-  if (pauses.has(name)) {
-    const until = pauses.get(name);
+  const held = pauses.get(project?.path ?? "");
+  if (held) {
     return h(
       "div",
       { class: "toolbar" },
-      h("strong", {}, until ? `Paused until ${until}` : "Paused until you resume it"),
-      button("Resume", () => resume(project, until, reload), { "aria-label": `Resume ${name || "everywhere"}` }),
+      h("strong", {}, "Paused", untilText(held)),
+      button("Resume", () => resume(project, held, reload), { "aria-label": `Resume ${name || "everywhere"}` }),
     );
   }
   const choice = select("duration", PAUSES, "30m", { "aria-label": `${label}: how long`, class: "field" });
@@ -143,7 +143,7 @@ function chooseProject(project, projects) {
           "p",
           {},
           `The other project gets ${plural(project.sessions, "session")} ` +
-            `and ${plural(project.observations, "record")}. ${project.name} ends.`,
+            `and ${plural(recordsOf(project), "record")}. ${project.name} ends.`,
         ),
         h(
           "p",
@@ -198,6 +198,9 @@ async function split(project, root, reload) {
   });
 }
 
+/** All records of a project: prompts are records, too. */
+const recordsOf = (project) => project.observations + project.prompts;
+
 /** The roots of a project: aliases that are directories. */
 const roots = (project) => project.aliases.filter((alias) => alias.startsWith("/"));
 
@@ -218,8 +221,8 @@ function projectCard(project, projects, pauses, reload) {
       h(
         "ul",
         { class: "figures" },
-        h("li", {}, h("strong", {}, number(project.observations)), h("span", { class: "muted" }, "records")),
-        h("li", {}, h("strong", {}, number(project.prompts)), h("span", { class: "muted" }, "prompts")),
+        h("li", {}, h("strong", {}, number(recordsOf(project))), h("span", { class: "muted" }, "records")),
+        h("li", {}, h("strong", {}, number(project.prompts)), h("span", { class: "muted" }, "of them prompts")),
         h("li", {}, h("strong", {}, number(project.sessions)), h("span", { class: "muted" }, "sessions")),
         h(
           "li",
@@ -280,13 +283,7 @@ function projectCard(project, projects, pauses, reload) {
         ),
       ),
     ),
-    pauses.has(project.name)
-      ? h(
-          "p",
-          { class: "notice" },
-          pauses.get(project.name) ? `Paused until ${pauses.get(project.name)}.` : "Not recorded until you resume it.",
-        )
-      : null,
+    pauses.has(project.path) ? pausedNotice(pauses.get(project.path)) : null,
   );
 }
 
@@ -296,8 +293,8 @@ const total = (result) => result.observations + result.prompts + others(result);
 /** What a purge deletes, keeps, and leaves in copies. */
 function purgeReport(result) {
   const lines = [
-    [result.observations, "record"],
     [result.prompts, "prompt"],
+    [result.observations, result.prompts > 0 ? "other record" : "record"],
     ...Object.entries(result.others ?? {}).map(([name, amount]) => [amount, name, name]),
     [result.sessions, "session of which nothing is left", "sessions of which nothing is left"],
     [result.summaries, "summary that is written again", "summaries that are written again"],
@@ -508,7 +505,7 @@ export async function open(root, { params, filters, signal }) {
         call("list_projects", {}, { signal }),
       ]);
       projects = listed.projects;
-      const pauses = pausesIn(status.notes);
+      const pauses = pausesOf(status);
       replace(
         everywhere,
         section(
@@ -544,7 +541,10 @@ export async function open(root, { params, filters, signal }) {
   const showPurge = (now, shared) => replace(purgePlace, purgeCard(projects, shared, reload, now.has("purge")));
   showPurge(params, filters);
   let asked = params.toString();
+  // Another page or a command may begin or end a pause.
+  const unlisten = onNotification("pause/changed", () => reload());
   return {
+    close: unlisten,
     update: (now, shared) => {
       // The same address again: the connection was lost and is back.
       if (now.toString() === asked) return reload();

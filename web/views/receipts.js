@@ -2,24 +2,25 @@
 
 import { call } from "/api.js";
 import { problem } from "/dialog.js";
-import { entryLink, h, replace } from "/dom.js";
-import { number, oneLine, plural, time } from "/format.js";
+import { entryLink, h, prose, replace } from "/dom.js";
+import { number, oneLine, plainReason, plural, time } from "/format.js";
 import {
   asRow,
-  badge,
   button,
   empty,
   field,
   fill,
   intro,
   input,
+  isTracked,
   meter,
   percent,
-  prose,
   section,
   select,
   sessionLink,
   table,
+  TRACKED,
+  usedMark,
   values,
 } from "/parts.js";
 
@@ -37,18 +38,10 @@ const SOURCES = {
   value: "Values",
   fix: "Fixes",
   context: "Declared context",
+  session: "Context of resumed sessions",
 };
 
 const sourceName = (source) => SOURCES[source] ?? source;
-
-/** Sources whose use is recorded. Records may be useful without a recorded use. */
-const TRACKED = ["hint", "fix", "ghap", "memory", "value", "check-in", "outcome", "orphan"];
-const isTracked = (path) => TRACKED.includes(path.split(":")[0]);
-
-function usedMark({ path, used }) {
-  if (used) return badge("✓ used", "good");
-  return badge(isTracked(path) ? "not used" : "not tracked");
-}
 
 function totals(summary) {
   const sources = summary?.sources ?? [];
@@ -99,7 +92,7 @@ function ignored(summary) {
           table(
             "Entries that were shown and never used",
             [
-              { title: "Entry", wide: true, cell: (one) => PLAIN[one.path] ?? entryLink(one.path) },
+              { title: "Entry", wide: true, cell: (one) => entryLink(one.path) },
               { title: "Sessions", number: true, cell: (one) => number(one.sessions) },
             ],
             entries,
@@ -108,24 +101,30 @@ function ignored(summary) {
       : h(
           "p",
           { class: "muted" },
-          "Nothing so far: every entry that was shown in several sessions was used at least once.",
+          "Nothing so far. An entry is listed here after five sessions in which it was shown and never used.",
         ),
   );
 }
 
-/** Entries without a page of their own. */
-const PLAIN = { "ghap://new": "Advice to write down a hypothesis" };
-
 /** The link to an entry with room for the beginning of its text, which `describe` adds. */
 function itemCell(item) {
-  if (PLAIN[item.path]) return PLAIN[item.path];
-  return [entryLink(item.path), h("span", { class: "item-text muted small", "data-path": item.path })];
+  const isContext = item.path.startsWith("session://");
+  return [entryLink(item.path, isContext ? "The session’s context" : item.path), h("span", { class: "item-text muted small", "data-path": item.path })];
+}
+
+/** Adds the sets that a session has now to the line about its context. */
+async function describeContext(place, id, signal) {
+  const { meta } = await call("get_session", { session_id: decodeURIComponent(id) }, { signal });
+  const sets = Object.entries(meta.context).map(([name, items]) => `${name}: ${items.join(", ")}`);
+  replace(place, oneLine(sets.join("; ") || "no sets any more", 140));
 }
 
 /** Adds the beginning of each record to the lines of a list. Deleted records are named as such. */
 async function describe(list, signal) {
   const places = new Map();
   for (const place of list.querySelectorAll("[data-path]")) {
+    const session = /^session:\/\/([^/]+)$/.exec(place.dataset.path)?.[1];
+    if (session) describeContext(place, session, signal).catch(() => {});
     const id = Number(/^obs:\/\/(\d+)$/.exec(place.dataset.path)?.[1]);
     delete place.dataset.path;
     if (id) places.set(id, [...(places.get(id) ?? []), place]);
@@ -137,6 +136,13 @@ async function describe(list, signal) {
     const texts = new Map(results.map((record) => [record.id, oneLine(record.content, 140)]));
     for (const id of asked) for (const place of places.get(id)) replace(place, texts.get(id) ?? "deleted");
   }
+}
+
+/** The receipts of a page. Lines whose use is not recorded are neither used nor unused, so that filter leaves them out. */
+function listed(page, asked) {
+  if (asked.used !== false) return page.receipts;
+  const left = page.receipts.map((one) => ({ ...one, items: one.items.filter((item) => isTracked(item.path)) }));
+  return left.filter((one) => one.items.length > 0);
 }
 
 function receiptCard(receipt) {
@@ -161,7 +167,7 @@ function receiptCard(receipt) {
       "Injected lines",
       [
         { title: "Entry", cell: itemCell },
-        { title: "Reason", wide: true, cell: (item) => item.reason },
+        { title: "Reason", wide: true, cell: (item) => plainReason(item.reason) },
         { title: "Tokens", number: true, cell: (item) => number(item.tokens) },
         {
           title: "Used",
@@ -188,7 +194,7 @@ function request(params, filters) {
 }
 
 export async function open(root, { params, filters, signal, navigate }) {
-  const session = input("session_id", "", { placeholder: "id or prefix" });
+  const session = input("session_id", "", { placeholder: "whole id" });
   const used = select("used", [
     ["", "All"],
     ["yes", "Used"],
@@ -231,7 +237,7 @@ export async function open(root, { params, filters, signal, navigate }) {
       }),
       fill(listPlace, async () => {
         const page = await call("receipts", asked, { signal });
-        if (!page.receipts.length) {
+        if (!listed(page, asked).length && !page.next_cursor) {
           const filtered = Object.keys(asked).length > 1;
           return h(
             "div",
@@ -250,7 +256,7 @@ export async function open(root, { params, filters, signal, navigate }) {
         const list = h(
           "ol",
           { class: "hits" },
-          page.receipts.map((one) => asRow(receiptCard(one))),
+          listed(page, asked).map((one) => asRow(receiptCard(one))),
         );
         let cursor = page.next_cursor;
         const more = button(
@@ -259,7 +265,7 @@ export async function open(root, { params, filters, signal, navigate }) {
             more.disabled = true;
             try {
               const next = await call("receipts", { ...asked, cursor }, { signal });
-              list.append(...next.receipts.map((one) => asRow(receiptCard(one))));
+              list.append(...listed(next, asked).map((one) => asRow(receiptCard(one))));
               describe(list, signal).catch(() => {});
               cursor = next.next_cursor;
             } catch (error) {

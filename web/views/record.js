@@ -1,10 +1,11 @@
 // One entry by its path: a record with its surroundings, or the text of any other entry.
 
 import { call } from "/api.js";
-import { confirm, copy, toast } from "/dialog.js";
+import { confirm, copy, endUndo, toast } from "/dialog.js";
 import { entryLink, h, link, linked, noted, replace } from "/dom.js";
-import { exact, plural, time } from "/format.js";
-import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, undoable } from "/parts.js";
+import { exact, number, oneLine, plural, time } from "/format.js";
+import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, typeName, undoable } from "/parts.js";
+import { errorText, failedBadge, isFailed, metadataFacts, passedBadge } from "/records.js";
 import { panels, RECORD_PANELS } from "/views/search.js";
 
 /** Longest text that is shown at once, in characters; a click shows the rest. */
@@ -20,10 +21,6 @@ function longText(text, props = {}) {
     more.remove();
   });
   return h("div", {}, body, more);
-}
-
-function json(value) {
-  return h("pre", { class: "text" }, JSON.stringify(value, null, 2));
 }
 
 const isEmpty = (value) =>
@@ -55,6 +52,65 @@ const HOMES = {
 };
 
 const TABS = { ghap: "ghaps", experience: "ghaps", memory: "memories", value: "values", fix: "fixes" };
+
+/** The words for the kinds of entries. */
+const KINDS = {
+  project: "Project",
+  hint: "Hint",
+  memory: "Memory",
+  value: "Value",
+  ghap: "Ghap",
+  experience: "Experience",
+  fix: "Fix",
+  context: "Context",
+};
+
+function titleOf({ path, attributes }) {
+  const kind = path.split(":")[0];
+  if (kind === "obs") return `Record #${attributes?.id}`;
+  if (kind === "project" && attributes?.name) return `Project ${oneLine(attributes.name, 60)}`;
+  return KINDS[kind] ?? "Entry";
+}
+
+/** A project: its names, the number of its records by type, and its last sessions. */
+function projectCard(entry) {
+  const { name, key, root, aliases = [], observations = {} } = entry.attributes;
+  const counts = Object.entries(observations).sort(([, a], [, b]) => b - a);
+  const sessions = String(entry.body ?? "").split("\n").filter((line) => line.startsWith("session://"));
+  return [
+    intro(`The project ${name}: its names, records and last sessions.`),
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Names"),
+      facts([
+        ["Directory", root ? h("code", { class: "break" }, root) : null],
+        ["Known by", h("code", { class: "break" }, key)],
+        ["Leads here", h("ul", { class: "plain-list" }, aliases.map((one) => h("li", {}, h("code", { class: "break" }, one))))],
+      ]),
+      h("p", {}, link({ view: "timeline", project: entry.path }, "Timeline"), " · ", homeLink(entry.path)),
+    ),
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Records without prompts, by type"),
+      facts(counts.map(([type, count]) => [typeName(type), number(count)])),
+    ),
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Last sessions"),
+      h(
+        "ul",
+        {},
+        sessions.map((line) => {
+          const [path, ...text] = line.split(" ");
+          return h("li", {}, entryLink(path, text.join(" ") || path));
+        }),
+      ),
+    ),
+  ];
+}
 
 function homeLink(path) {
   const kind = path.split(":")[0];
@@ -95,6 +151,7 @@ function recordCard(entry, signal, reload, navigate) {
       if (!yes) return;
       try {
         await call("purge", { ids: [record.id], confirm: true });
+        endUndo();
         toast(`Record #${record.id} is deleted.`);
         navigate({ view: "timeline" });
       } catch (error) {
@@ -124,9 +181,12 @@ function recordCard(entry, signal, reload, navigate) {
         typeBadge(record.obs_type),
         time(record.timestamp),
         record.project,
+        isFailed(record) ? failedBadge(record) : null,
+        !isFailed(record) && record.metadata?.run?.result === "passed" ? passedBadge() : null,
         record.is_pinned ? badge("Pinned") : null,
       ),
       longText(entry.body),
+      errorText(record),
       panels(hit, signal, all),
     ),
     h(
@@ -150,8 +210,8 @@ function recordCard(entry, signal, reload, navigate) {
         ],
         ["Note", record.note ? noted(record.note) : null],
         ["Path", h("code", {}, entry.path)],
+        ...metadataFacts(record),
       ]),
-      isEmpty(record.metadata) ? null : [h("h3", {}, "Metadata"), json(record.metadata)],
     ),
   ];
 }
@@ -190,7 +250,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
   let path = params.get("path") ?? "";
   const reload = () =>
     fill(root, async () => {
-      if (!path) return missing("without a path", { message: "The address names no path, such as obs://24." });
+      if (!path) return missing("without a path", { message: "The address names no path, such as “obs://24”" });
       let entry;
       try {
         ({ entry } = await call("get", { path }, { signal }));
@@ -198,10 +258,12 @@ export async function open(root, { params, signal, navigate, setTitle }) {
         if (["not_found", "invalid", "scope_invalid", "too_large"].includes(error.code)) return missing(path, error);
         throw error;
       }
-      setTitle(path.startsWith("obs://") ? `Record #${entry.attributes?.id}` : "Entry");
+      setTitle(titleOf(entry));
       return path.startsWith("obs://") && entry.attributes?.id
         ? recordCard(entry, signal, reload, navigate)
-        : otherCard(entry);
+        : path.startsWith("project://") && entry.attributes?.key
+          ? projectCard(entry)
+          : otherCard(entry);
     });
   await reload();
   return {

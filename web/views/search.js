@@ -1,7 +1,7 @@
 // Search over all records, with the reasons for each hit, its surroundings, its file and similar records.
 
 import { call } from "/api.js";
-import { entryLink, h, noted, replace } from "/dom.js";
+import { entryLink, h, isSession, noted, prose, replace } from "/dom.js";
 import { problem } from "/dialog.js";
 import { number, plural, time, visible } from "/format.js";
 import {
@@ -16,7 +16,6 @@ import {
   intro,
   input,
   meter,
-  prose,
   recordLine,
   select,
   sessionLink,
@@ -42,6 +41,12 @@ const PARTS = {
 const fold = (word) => word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 const OPERATORS = new Set(["AND", "OR", "NOT", "NEAR"]);
 
+/** Words that occur in most texts: to mark them would hide the others. */
+const STOP_WORDS = new Set(
+  ("a an and are as at be but by did do does for from had has have how i if in is it its my not of on or our so that " +
+    "the their then there they this to was we were what when where which who why will with you").split(" "),
+);
+
 /** The words of a query and those that the daemon matched, for marking. */
 function wantedWords(query, reasons) {
   const words = (query.match(/[\p{L}\p{N}_]+/gu) ?? []).filter((word) => !OPERATORS.has(word)).map(fold);
@@ -49,7 +54,8 @@ function wantedWords(query, reasons) {
     const matched = /^matched: (.*)$/.exec(reason);
     if (matched) words.push(...(matched[1].match(/[\p{L}\p{N}_]+/gu) ?? []).map(fold));
   }
-  return words.filter((word) => word.length > 1);
+  const content = words.filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+  return content.length > 0 ? content : words;
 }
 
 /** Whether a word of the text is a form of a searched word: equal, or the same beginning of four or more letters. */
@@ -189,7 +195,7 @@ function hitItem(hit, query, signal) {
       time(hit.timestamp),
       entryLink(`obs://${hit.id}`, `#${hit.id}`),
       hit.project ? h("span", {}, hit.project) : null,
-      hit.session_id ? h("span", {}, "session ", sessionLink(hit.session_id)) : null,
+      hit.session_id ? h("span", {}, isSession(hit.session_id) && "session ", sessionLink(hit.session_id)) : null,
       hit.is_pinned ? badge("Pinned") : null,
       h("span", { class: "score" }, `score ${Number(hit.score ?? 0).toFixed(2)}`),
     ),
@@ -264,7 +270,7 @@ export async function open(root, { params, filters, signal, navigate }) {
     ]),
     agent: input("agent", "", { placeholder: "claude-code", list: "search-agents" }),
     file: input("file", "", { placeholder: "src/cart.rs" }),
-    session_id: input("session_id", "", { placeholder: "id or prefix" }),
+    session_id: input("session_id", "", { placeholder: "whole id" }),
     order: select("order", [
       ["", "Best first"],
       ["relevance", "Relevance only"],

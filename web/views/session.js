@@ -1,56 +1,21 @@
 // One session: its prompts with the actions and the answer of each, and beside them its facts and its context.
 
 import { call, isAborted } from "/api.js";
-import { ask, confirm, copy, problem, show, toast } from "/dialog.js";
-import { entryLink, h, icon, link, linked, replace } from "/dom.js";
-import { baseName, number, oneLine, plural, time } from "/format.js";
+import { ask, confirm, copy, endUndo, problem, toast } from "/dialog.js";
+import { arrange, entryLink, h, icon, link, linked, renew, replace } from "/dom.js";
+import { number, oneLine, plainReason, plural, shortNames, time } from "/format.js";
 import { onNotification, onState, subscribe } from "/live.js";
-import { failedBadge, readRecords, stateBadge, subject, typeIcon, typeLabel, wholeRecord } from "/records.js";
+import { usedMark } from "/parts.js";
+import { stateBadge } from "/records.js";
+import { contextOf } from "/views/session-context.js";
+import { filesOf, turnsOf } from "/views/session-turns.js";
 
-const TURNS_SHOWN = 50;
-const ACTIONS_SHOWN = 200;
 const FILES_SHOWN = 15;
 const RECEIPTS_SHOWN = 10;
 const REFRESH_MS = 700;
 
 /** The most pages of a trace that are read; a page has 5,000 records. */
 const TRACE_PAGES = 10;
-
-/** The usual sets; a session may have others. */
-const SETS = ["files", "endpoints", "ports"];
-
-const isFailure = (observation) => observation.obs_type === "command_error";
-
-/** Neighbouring observations of the same type and subject as one, with all their ids. */
-function fold(observations) {
-  const groups = [];
-  for (const observation of observations) {
-    const last = groups.at(-1);
-    const isRepeat =
-      last &&
-      last.obs_type === observation.obs_type &&
-      last.file_path === observation.file_path &&
-      (observation.file_path || last.content_preview === observation.content_preview);
-    if (isRepeat) last.ids.push(observation.id);
-    else groups.push({ ...observation, ids: [observation.id] });
-  }
-  return groups;
-}
-
-/** The files of a trace with the number of changes and reads, most changed first. */
-function filesOf(turns) {
-  const files = new Map();
-  for (const { observations } of turns) {
-    for (const { file_path: path, obs_type: type } of observations) {
-      if (!path) continue;
-      const file = files.get(path) ?? { path, edits: 0, reads: 0 };
-      if (type === "file_edit" || type === "file_write") file.edits += 1;
-      else file.reads += 1;
-      files.set(path, file);
-    }
-  }
-  return [...files.values()].sort((a, b) => b.edits - a.edits || b.reads - a.reads);
-}
 
 export async function open(root, { params, signal, navigate, setTitle }) {
   const asked = params.get("session");
@@ -79,20 +44,18 @@ export async function open(root, { params, signal, navigate, setTitle }) {
   }
   const id = session.sessionId;
   if (id !== asked) {
-    // The address named its first characters.
+    // The address named its path, `session://ID`.
     queueMicrotask(() => navigate({ session: id }, { replace: true }));
     return {};
   }
 
   let trace = { prompts: [], summary: null };
-  let turnsShown = TURNS_SHOWN;
   let isGone = false;
   let timer = 0;
-  /** Turns in the document by the id of their prompt: the element, and what it was made of. */
-  const turns = new Map();
-  const opened = new Set();
 
-  const head = h("section", { class: "ses-head" });
+  const factsLine = h("div", { class: "ses-facts" });
+  const tools = h("div", { class: "toolbar" });
+  const head = h("section", { class: "ses-head" }, factsLine, tools);
   const turnsRoot = h("div", { class: "stack" });
   const aside = h("aside", { class: "stack ses-aside", "aria-label": "About this session" });
   const summaryCard = h("section", { class: "card" });
@@ -121,35 +84,30 @@ export async function open(root, { params, signal, navigate, setTitle }) {
   function showHead() {
     setTitle(oneLine(titleOf(), 90));
     const { meta } = session;
-    replace(
-      head,
+    renew(
+      factsLine,
+      stateBadge(session.state),
+      meta.isUnobserved && h("span", { class: "badge badge-accent" }, "not seen"),
+      link({ view: "timeline", project: session.project }, session.project || "no project"),
+      h("span", { class: "muted" }, meta.model ? `${session.agent}, ${meta.model}` : session.agent),
+      h("span", { class: "muted" }, "started ", time(meta.startedAt), ", last active ", time(meta.updatedAt)),
+      session.cwd && h("code", { class: "muted" }, session.cwd),
+      meta.parent && h("span", {}, "forked from ", link({ session: meta.parent }, meta.parent.slice(0, 8))),
+    );
+    renew(
+      tools,
+      h("button", { type: "button", class: "button", onclick: guard(rename) }, "Rename"),
+      meta.isUnobserved && h("button", { type: "button", class: "button", onclick: guard(observe) }, "Mark as seen"),
       h(
-        "div",
-        { class: "ses-facts" },
-        stateBadge(session.state),
-        meta.isUnobserved && h("span", { class: "badge badge-accent" }, "not seen"),
-        link({ view: "timeline", project: session.project }, session.project || "no project"),
-        h("span", { class: "muted" }, meta.model ? `${session.agent}, ${meta.model}` : session.agent),
-        h("span", { class: "muted" }, "started ", time(meta.startedAt), ", last active ", time(meta.updatedAt)),
-        session.cwd && h("code", { class: "muted" }, session.cwd),
-        meta.parent && h("span", {}, "forked from ", link({ session: meta.parent }, meta.parent.slice(0, 8))),
+        "button",
+        { type: "button", class: "button", onclick: guard(pin) },
+        icon("pin"),
+        session.isPinned ? "Unpin" : "Pin",
       ),
-      h(
-        "div",
-        { class: "toolbar" },
-        h("button", { type: "button", class: "button", onclick: guard(rename) }, "Rename"),
-        meta.isUnobserved && h("button", { type: "button", class: "button", onclick: guard(observe) }, "Mark as seen"),
-        h(
-          "button",
-          { type: "button", class: "button", onclick: guard(pin) },
-          icon("pin"),
-          session.isPinned ? "Unpin" : "Pin",
-        ),
-        h("button", { type: "button", class: "button", onclick: guard(mark) }, icon("mark"), "Add a mark"),
-        h("button", { type: "button", class: "button", onclick: guard(copyResume) }, icon("copy"), "Copy resume block"),
-        h("button", { type: "button", class: "button", onclick: guard(copyHandoff) }, icon("copy"), "Copy handoff"),
-        h("button", { type: "button", class: "button button-danger", onclick: guard(remove) }, icon("trash"), "Delete"),
-      ),
+      h("button", { type: "button", class: "button", onclick: guard(mark) }, icon("mark"), "Add a mark"),
+      h("button", { type: "button", class: "button", onclick: guard(copyResume) }, icon("copy"), "Copy resume block"),
+      h("button", { type: "button", class: "button", onclick: guard(copyHandoff) }, icon("copy"), "Copy handoff"),
+      h("button", { type: "button", class: "button button-danger", onclick: guard(remove) }, icon("trash"), "Delete"),
     );
   }
 
@@ -208,8 +166,8 @@ export async function open(root, { params, signal, navigate, setTitle }) {
       max: 2000,
     });
     if (!text?.trim()) return;
-    const made = await call("mark", { text: text.trim(), project: session.project });
-    toast(`Stored as obs://${made.id} in ${made.project}.`, {
+    const made = await call("mark", { text: text.trim(), session_id: id });
+    toast(`Stored as obs://${made.id} in this session.`, {
       action: { text: "Show", run: () => navigate({ view: "record", path: `obs://${made.id}` }) },
     });
   }
@@ -228,7 +186,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     const parts = [
       [counted.prompts, "prompt"],
       [counted.answers, "answer"],
-      [counted.observations, "observation"],
+      [counted.observations, counted.prompts + counted.answers > 0 ? "other record" : "record"],
       [counted.items, "item of its context", "items of its context"],
       [counted.receipts, "receipt"],
     ]
@@ -253,185 +211,9 @@ export async function open(root, { params, signal, navigate, setTitle }) {
       isGone = false;
       throw error;
     }
+    endUndo();
     toast("The session was deleted.");
     navigate({ view: "sessions" });
-  }
-
-  // ---- Turns
-
-  function showAction(action) {
-    const { main, more } = subject(action);
-    const failed = isFailure(action);
-    const whole = h("div", { class: "act-whole", hidden: true });
-    const button = h(
-      "button",
-      {
-        type: "button",
-        class: `act${failed ? " tl-failed" : ""}`,
-        "data-row": "",
-        "aria-expanded": "false",
-        onclick: guard(async () => {
-          whole.hidden = !whole.hidden;
-          button.setAttribute("aria-expanded", String(!whole.hidden));
-          if (whole.hidden || whole.childElementCount > 0) return;
-          replace(
-            whole,
-            (await readRecords(action.ids, signal)).map((record) => wholeRecord(record, { isInSession: true })),
-          );
-        }),
-      },
-      h("span", { class: "tl-icon" }, typeIcon(action.obs_type)),
-      h(
-        "span",
-        { class: "cut grow" },
-        h("span", { class: "tl-label" }, typeLabel(action.obs_type)),
-        " ",
-        h("span", { class: "mono" }, main),
-        more && h("span", { class: "tl-more mono" }, " ", more),
-      ),
-      failed && failedBadge(action),
-      action.is_pinned && h("span", { class: "badge badge-accent" }, icon("pin"), "pinned"),
-      action.ids.length > 1 && h("span", { class: "badge" }, `×${action.ids.length}`),
-      time(action.timestamp, (at) =>
-        new Date(at * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }),
-      ),
-    );
-    return h("li", {}, button, whole);
-  }
-
-  function showAnswer(observation) {
-    const text = h("div", { class: "answer-text" }, linked(observation.content_preview));
-    const isCut = observation.content_preview.endsWith("…") || observation.content_preview.length >= 195;
-    const more =
-      isCut &&
-      h(
-        "button",
-        {
-          type: "button",
-          class: "button button-small",
-          onclick: guard(async () => {
-            const [record] = await readRecords([observation.id], signal);
-            replace(text, linked(record?.content ?? "This record was deleted."));
-            more.remove();
-          }),
-        },
-        "Show all",
-      );
-    return h("div", { class: "answer" }, h("h3", { class: "answer-title" }, icon("answer"), "Answer"), text, more);
-  }
-
-  function showTurn(turn, isOpen) {
-    const answers = turn.observations.filter(({ obs_type: type }) => type === "answer");
-    const actions = turn.observations.filter(({ obs_type: type }) => type !== "answer");
-    const failures = actions.filter(isFailure).length;
-    const groups = fold(actions);
-    const body = h("ul", { class: "acts" });
-    const fill = (max) =>
-      replace(
-        body,
-        groups.slice(0, max).map(showAction),
-        groups.length > max &&
-          h(
-            "li",
-            {},
-            h(
-              "button",
-              { type: "button", class: "button button-small", onclick: () => fill(Infinity) },
-              `Show ${number(groups.length - max)} more`,
-            ),
-          ),
-      );
-    const details =
-      actions.length > 0 &&
-      h(
-        "details",
-        {
-          class: "turn-actions",
-          open: isOpen,
-          ontoggle: () => {
-            if (details.open && body.childElementCount === 0) fill(ACTIONS_SHOWN);
-            if (details.open) opened.add(turn.key);
-            else opened.delete(turn.key);
-          },
-        },
-        h(
-          "summary",
-          { "data-row": "" },
-          plural(actions.length, "action"),
-          failures > 0 && [" ", h("span", { class: "badge badge-failed" }, icon("failed"), `${failures} failed`)],
-        ),
-        body,
-      );
-    if (details && isOpen) fill(ACTIONS_SHOWN);
-    const title =
-      turn.source === "user" ? "Prompt" : turn.source === "agent" ? "Prompt of an agent" : "Outside of a prompt";
-    return h(
-      "section",
-      { class: "card turn", "aria-label": title },
-      h(
-        "div",
-        { class: "turn-head" },
-        h("span", { class: "tl-icon turn-icon" }, icon(turn.content === null ? "sessions" : "prompt")),
-        h(
-          "div",
-          { class: "grow" },
-          turn.content ? h("div", { class: "turn-prompt" }, linked(turn.content)) : h("div", { class: "muted" }, title),
-        ),
-        turn.prompt_id
-          ? link({ view: "record", path: `obs://${turn.prompt_id}` }, time(turn.timestamp), { class: "turn-time" })
-          : h("span", { class: "turn-time" }, time(turn.timestamp)),
-      ),
-      details,
-      answers.map(showAnswer),
-    );
-  }
-
-  /** Shows the newest turns first. A turn that did not change keeps its element. */
-  function showTurns() {
-    const listed = trace.prompts
-      .map((turn) => ({ ...turn, key: turn.prompt_id ?? `at-${turn.timestamp}` }))
-      .filter(
-        ({ content, observations }) => content || observations.some(({ obs_type: type }) => type !== "session_start"),
-      )
-      .reverse();
-    const first = listed[0]?.key;
-    const elements = listed.slice(0, turnsShown).map((turn) => {
-      const last = turn.observations.at(-1);
-      const made = `${turn.observation_count} ${last?.id} ${turn.content?.length}`;
-      const known = turns.get(turn.key);
-      if (known?.made === made) return known.element;
-      const isOpen = known ? opened.has(turn.key) : turn.key === first;
-      if (isOpen) opened.add(turn.key);
-      const element = showTurn(turn, isOpen);
-      turns.set(turn.key, { made, element });
-      return element;
-    });
-    const rest = listed.length - elements.length;
-    replace(
-      turnsRoot,
-      elements,
-      trace.partial && h("p", { class: "muted" }, "The session is very long: its last part is only in the timeline."),
-      rest > 0 &&
-        h(
-          "button",
-          {
-            type: "button",
-            class: "button",
-            onclick: () => {
-              turnsShown += TURNS_SHOWN;
-              showTurns();
-            },
-          },
-          `Show ${number(Math.min(rest, TURNS_SHOWN))} earlier prompts`,
-        ),
-      elements.length === 0 &&
-        h(
-          "div",
-          { class: "empty" },
-          h("h2", {}, "No prompt yet"),
-          h("p", {}, "Prompts, actions and answers of this session appear here as they happen."),
-        ),
-    );
   }
 
   // ---- Beside: summary, context, files, injected text
@@ -447,7 +229,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
           ["Next", summary.next_steps],
         ].filter(([, value]) => value?.length > 0)
       : [];
-    replace(
+    renew(
       summaryCard,
       h("h2", {}, "Summary"),
       rows.length === 0
@@ -473,318 +255,99 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     );
   }
 
-  /** Stores one set, with Undo for the whole context. */
-  const setItems = async (setName, items, said) => {
-    const before = session.meta.context;
-    const done = await update({ set_context: { setName, items } });
-    await readSession();
-    const dropped = done.dropped.length > 0 ? ` ${plural(done.dropped.length, "item")} did not fit.` : "";
-    toast(`${said}${dropped}${done.warning ? ` ${done.warning}` : ""}`, {
-      undo: async () => {
-        await update({ context: before });
-        await readSession();
-      },
-    });
-  };
+  /** A button that shows all of a list that is cut off. */
+  const moreButton = (showAll) => h("button", { type: "button", class: "button button-small", onclick: showAll });
 
-  function setEditor(name, items) {
-    const field = h("input", {
-      class: "field grow",
-      "aria-label": `Add to ${name}`,
-      placeholder: `Add to ${name}`,
-      maxlength: 1024,
-      autocomplete: "off",
-      "data-set": name,
-    });
-    return h(
-      "section",
-      { class: "set" },
-      h(
-        "div",
-        { class: "set-head" },
-        h("h3", {}, name),
-        items.length > 0 &&
-          h(
-            "button",
-            {
-              type: "button",
-              class: "button button-small button-quiet",
-              "aria-label": `Clear ${name}`,
-              onclick: guard(() => setItems(name, [], `Cleared ${name}.`)),
-            },
-            "Clear",
-          ),
-      ),
-      h(
-        "ul",
-        { class: "set-items" },
-        items.map((item) =>
-          h(
-            "li",
-            {},
-            name === "files"
-              ? link({ session: id, view: "file", path: item }, baseName(item), { title: item, class: "cut" })
-              : h("span", { class: "cut", title: item }, oneLine(item, 200)),
-            h(
-              "button",
-              {
-                type: "button",
-                class: "x",
-                "aria-label": `Remove ${oneLine(item, 80)}`,
-                onclick: guard(() =>
-                  setItems(
-                    name,
-                    items.filter((one) => one !== item),
-                    `Removed from ${name}.`,
-                  ),
-                ),
-              },
-              "✕",
-            ),
-          ),
-        ),
-      ),
-      h(
-        "form",
-        {
-          class: "set-add",
-          onsubmit: (event) => {
-            event.preventDefault();
-            const added = field.value.trim();
-            if (!added) return;
-            field.value = "";
-            guard(async () => {
-              try {
-                await setItems(name, [...items, added], `Added to ${name}.`);
-                contextCard.querySelector(`[data-set=${CSS.escape(name)}]`)?.focus();
-              } catch (error) {
-                field.value = added;
-                throw error;
-              }
-            })();
-          },
-        },
-        field,
-        h("button", { type: "submit", class: "button" }, "Add"),
-      ),
-    );
-  }
-
-  async function addSet() {
-    const name = await ask({
-      title: "Add a set",
-      label: "Name of the set, for example endpoints",
-      max: 64,
-      yes: "Next",
-    });
-    if (!name?.trim()) return;
-    const item = await ask({ title: `Add to ${name.trim()}`, label: "First item", max: 1024, yes: "Add" });
-    if (item?.trim()) await setItems(name.trim(), [item.trim()], `Added ${name.trim()}.`);
-  }
-
-  async function editHint() {
-    const before = session.meta.envHint ?? "";
-    const hint = await ask({
-      title: "Environment hint",
-      label: "Commands that prepare a shell for the work (empty removes it)",
-      value: before,
-      max: 1024,
-      lines: 4,
-    });
-    if (hint === null || hint === before) return;
-    await update({ env_hint: hint });
-    await readSession();
-    toast("The environment hint was changed.", {
-      undo: async () => {
-        await update({ env_hint: before });
-        await readSession();
-      },
-    });
-  }
-
-  async function suggest() {
-    const { files } = await call("suggest_context", { session_id: id }, { signal });
-    const place = h("div", {});
-    const known = () => session.meta.context.files ?? [];
-    const render = () =>
-      replace(
-        place,
-        files.length === 0
-          ? h("p", { class: "muted" }, "Every file that this session used, and that still exists, is declared.")
-          : h(
-              "ul",
-              { class: "set-items" },
-              files.map(({ path, count, edits }) =>
-                h(
-                  "li",
-                  {},
-                  h("span", { class: "grow mono" }, path),
-                  h("span", { class: "muted small" }, `used ${count}×, changed ${edits}×`),
-                  h(
-                    "button",
-                    {
-                      type: "button",
-                      class: "button button-small",
-                      disabled: known().includes(path),
-                      onclick: guard(async () => {
-                        await setItems("files", [...known(), path], `Added ${baseName(path)}.`);
-                        render();
-                      }),
-                    },
-                    known().includes(path) ? "Added" : "Add",
-                  ),
-                ),
-              ),
-            ),
-      );
-    render();
-    show({ title: "Files that this session used most", content: place });
-  }
-
-  function showContext() {
-    // A field that is being filled in stays.
-    if (contextCard.contains(document.activeElement) && document.activeElement.value) return;
-    const { context, envHint } = session.meta;
-    const names = [...new Set([...SETS, ...Object.keys(context)])].filter((name) => name !== "applet");
-    replace(
-      contextCard,
-      h(
-        "div",
-        { class: "set-head" },
-        h("h2", {}, "Context"),
-        h(
-          "div",
-          { class: "toolbar" },
-          h("button", { type: "button", class: "button button-small", onclick: guard(suggest) }, "Suggest files"),
-          h("button", { type: "button", class: "button button-small", onclick: guard(addSet) }, "Add a set"),
-        ),
-      ),
-      h("p", { class: "muted small" }, "A resumed session gets this back."),
-      names.map((name) => setEditor(name, context[name] ?? [])),
-      context.applet?.length > 0 &&
-        h(
-          "section",
-          { class: "set" },
-          h(
-            "div",
-            { class: "set-head" },
-            h("h3", {}, "View"),
-            h(
-              "button",
-              {
-                type: "button",
-                class: "button button-small button-quiet",
-                onclick: guard(() => setItems("applet", [], "Cleared the view.")),
-              },
-              "Clear",
-            ),
-          ),
-          h("code", {}, oneLine(context.applet.join(" "), 200)),
-        ),
-      h(
-        "section",
-        { class: "set" },
-        h(
-          "div",
-          { class: "set-head" },
-          h("h3", {}, "Environment hint"),
-          h(
-            "button",
-            { type: "button", class: "button button-small", onclick: guard(editHint) },
-            envHint ? "Edit" : "Add",
-          ),
-        ),
-        envHint && h("pre", {}, envHint),
-      ),
-    );
-  }
+  let filesShown = FILES_SHOWN;
+  const fileList = h("ul", { class: "set-items" });
+  const moreFiles = moreButton(() => {
+    filesShown = Infinity;
+    showFiles();
+  });
 
   function showFiles() {
     const files = filesOf(trace.prompts);
-    const render = (max) =>
-      replace(
-        filesCard,
-        h("h2", {}, `Files (${number(files.length)})`),
-        files.length === 0 && h("p", { class: "muted" }, "No file was touched."),
-        h(
-          "ul",
-          { class: "set-items" },
-          files
-            .slice(0, max)
-            .map(({ path, edits, reads }) =>
-              h(
-                "li",
-                {},
-                link({ session: id, view: "file", path }, baseName(path), { title: path, class: "cut" }),
-                h(
-                  "span",
-                  { class: "muted small" },
-                  [edits > 0 && `changed ${edits}×`, reads > 0 && `read ${reads}×`].filter(Boolean).join(", "),
-                ),
-              ),
-            ),
-        ),
-        files.length > max &&
+    const names = shortNames(files.map(({ path }) => path));
+    renew(
+      fileList,
+      files
+        .slice(0, filesShown)
+        .map(({ path, edits, reads }) =>
           h(
-            "button",
-            { type: "button", class: "button button-small", onclick: () => render(Infinity) },
-            `Show ${number(files.length - max)} more`,
+            "li",
+            {},
+            link({ session: id, view: "file", path }, names.get(path), { title: path, class: "cut" }),
+            h(
+              "span",
+              { class: "muted small" },
+              [edits > 0 && `changed ${edits}×`, reads > 0 && `read ${reads}×`].filter(Boolean).join(", "),
+            ),
           ),
+        ),
+    );
+    renew(moreFiles, `Show ${number(files.length - filesShown)} more`);
+    renew(
+      filesCard,
+      h("h2", {}, `Files (${number(files.length)})`),
+      files.length === 0 && h("p", { class: "muted" }, "No file was touched."),
+      fileList,
+      files.length > filesShown && moreFiles,
+    );
+  }
+
+  let receipts = [];
+  let receiptsShown = RECEIPTS_SHOWN;
+  /** The receipts in the document by time and entries: one that is open stays open. */
+  const receiptItems = new Map();
+  const receiptList = h("ul", { class: "receipts" });
+  const moreReceipts = moreButton(() => {
+    receiptsShown = Infinity;
+    renderReceipts();
+  });
+
+  /** The row of a receipt; `lines` are its entries, whose use changes. */
+  function receiptItem(receipt) {
+    const lines = h("ul", {});
+    const summary = h(
+      "summary",
+      {},
+      time(receipt.at),
+      ` · ${plural(receipt.tokens, "token")} · `,
+      plural(receipt.items.length, "entry", "entries"),
+    );
+    return { element: h("li", {}, h("details", {}, summary, lines)), lines };
+  }
+
+  function renderReceipts() {
+    const seen = new Map();
+    const elements = receipts.slice(0, receiptsShown).map((receipt) => {
+      const text = `${receipt.at} ${receipt.items.map(({ path }) => path).join(" ")}`;
+      seen.set(text, (seen.get(text) ?? 0) + 1);
+      const key = `${seen.get(text)} ${text}`;
+      if (!receiptItems.has(key)) receiptItems.set(key, receiptItem(receipt));
+      const { element, lines } = receiptItems.get(key);
+      renew(
+        lines,
+        receipt.items.map((item) =>
+          h("li", {}, entryLink(item.path), " ", h("span", { class: "muted" }, plainReason(item.reason)), " ", usedMark(item)),
+        ),
       );
-    render(FILES_SHOWN);
+      return element;
+    });
+    arrange(receiptList, elements);
+    renew(moreReceipts, `Show ${number(receipts.length - receiptsShown)} more`);
+    renew(
+      receiptsCard,
+      h("h2", {}, "Injected text"),
+      receipts.length === 0 && h("p", { class: "muted" }, "Nothing was injected into this session."),
+      receiptList,
+      receipts.length > receiptsShown && moreReceipts,
+    );
   }
 
   async function showReceipts() {
-    const { receipts } = await call("receipts", { session_id: id, limit: 200 }, { signal });
-    const render = (max) =>
-      replace(
-        receiptsCard,
-        h("h2", {}, "Injected text"),
-        receipts.length === 0 && h("p", { class: "muted" }, "Nothing was injected into this session."),
-        h(
-          "ul",
-          { class: "receipts" },
-          receipts.slice(0, max).map((receipt) =>
-            h(
-              "li",
-              {},
-              h(
-                "details",
-                {},
-                h(
-                  "summary",
-                  {},
-                  time(receipt.at),
-                  ` · ${plural(receipt.tokens, "token")} · `,
-                  plural(receipt.items.length, "entry", "entries"),
-                ),
-                h(
-                  "ul",
-                  {},
-                  receipt.items.map((item) =>
-                    h(
-                      "li",
-                      {},
-                      entryLink(item.path),
-                      " ",
-                      h("span", { class: "muted" }, item.reason),
-                      " ",
-                      h("span", { class: item.used ? "badge badge-good" : "badge" }, item.used ? "used" : "not used"),
-                    ),
-                  ),
-                ),
-              ),
-            ),
-          ),
-        ),
-        receipts.length > max &&
-          h(
-            "button",
-            { type: "button", class: "button button-small", onclick: () => render(Infinity) },
-            `Show ${number(receipts.length - max)} more`,
-          ),
-      );
-    render(RECEIPTS_SHOWN);
+    ({ receipts } = await call("receipts", { session_id: id, limit: 200 }, { signal }));
+    renderReceipts();
   }
 
   // ---- Reading
@@ -834,7 +397,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     }
     trace = { ...part, prompts: [...found.values()].sort((a, b) => a.timestamp - b.timestamp) };
     showHead();
-    showTurns();
+    showTurns(trace);
     showSummary();
     showFiles();
   }
@@ -897,6 +460,8 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     }, REFRESH_MS);
   };
 
+  const showTurns = turnsOf(turnsRoot, { signal, guard });
+  const showContext = contextOf(contextCard, { id, session: () => session, readSession, signal, guard });
   showHead();
   showContext();
   const unsubscribe = [

@@ -1,7 +1,7 @@
 // The list of sessions: those with an unseen turn first, then the others, by time or by project.
 
 import { call, isAborted } from "/api.js";
-import { problem, toast } from "/dialog.js";
+import { confirm, problem, toast } from "/dialog.js";
 import { address, h, link, replace } from "/dom.js";
 import { oneLine, plural, time } from "/format.js";
 import { virtualList } from "/list.js";
@@ -9,6 +9,8 @@ import { onNotification } from "/live.js";
 import { stateBadge } from "/records.js";
 
 const PAGE = 100;
+/** Calls that are in flight at a time while many sessions are marked as seen. */
+const OBSERVED_AT_ONCE = 10;
 const HEADING_PX = 48;
 const TYPING_MS = 200;
 const CHANGED_MS = 400;
@@ -124,7 +126,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       unseen.length > 0 &&
         h(
           "button",
-          { type: "button", class: "button", id: "sessions-seen", onclick: () => observe("*") },
+          { type: "button", class: "button", id: "sessions-seen", onclick: observeListed },
           "Mark all as seen",
         ),
     );
@@ -189,6 +191,35 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     }
   }
 
+  /** Marks all unseen sessions of this list as seen, after a question with their number: it has no Undo. */
+  async function observeListed() {
+    try {
+      const ids = [];
+      let cursor = null;
+      do {
+        const page = await call("list_sessions", { ...query(), unobserved: true, ...(cursor ? { cursor } : {}) }, { signal });
+        ids.push(...page.sessions.map(({ session_id: id }) => id));
+        cursor = page.next;
+      } while (cursor);
+      const counted = plural(ids.length, "session");
+      const text = isFiltered()
+        ? "These are the unseen sessions that match the filters. It cannot be undone."
+        : "These are all unseen sessions. It cannot be undone.";
+      if (!(await confirm({ title: `Mark ${counted} as seen?`, text, yes: "Mark as seen" }))) return;
+      for (let from = 0; from < ids.length; from += OBSERVED_AT_ONCE) {
+        const some = ids.slice(from, from + OBSERVED_AT_ONCE);
+        await Promise.all(some.map((id) => call("observe_session", { session_id: id })));
+      }
+      toast(`Marked ${counted} as seen.`);
+      await refresh();
+    } catch (error) {
+      if (!isAborted(error)) toast(error.message);
+    }
+  }
+
+  const isFiltered = () =>
+    Boolean(["q", "state"].some((name) => params.get(name)) || filters.project || filters.from || filters.to);
+
   const query = () => {
     const state = params.get("state") ?? "";
     return {
@@ -211,21 +242,20 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       replace(end, next && h("p", { class: "muted small" }, "Loading more…"));
       return;
     }
-    const isFiltered = ["q", "state"].some((name) => params.get(name)) || filters.project || filters.from || filters.to;
     replace(
       end,
       h(
         "div",
         { class: "empty" },
-        h("h2", {}, isFiltered ? "No session matches" : "No session is recorded yet"),
+        h("h2", {}, isFiltered() ? "No session matches" : "No session is recorded yet"),
         h(
           "p",
           {},
-          isFiltered
+          isFiltered()
             ? "Search matches characters in this order, in any case. Try fewer of them, or another state."
             : ["Run ", h("code", {}, "rekindle install"), ", then start an agent in a project."],
         ),
-        isFiltered &&
+        isFiltered() &&
           h(
             "div",
             { class: "toolbar" },

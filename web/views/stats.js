@@ -57,7 +57,16 @@ const hourLong = new Intl.DateTimeFormat(undefined, {
   month: "short",
   hour: "2-digit",
   minute: "2-digit",
+  hourCycle: "h23",
 });
+
+/** The range that is shown, and why it is shorter than the chosen one. */
+function rangeText({ from, to, tooLong }, filters, bucket) {
+  const range = `${dayLong.format(from)} to ${dayLong.format(to - 1)}`;
+  const days = bucket === "hour" ? HOURLY_DAYS : DEFAULT_DAYS;
+  if (tooLong) return `${range}: by hour, the last ${days} days of the chosen time`;
+  return filters.from ? range : `${range}: the last ${days} days, unless you choose a time above`;
+}
 
 /** The rows of a ranking, the largest first; everything after the tenth is one row. */
 function ranking(counts, nameOf = (name) => name) {
@@ -69,26 +78,30 @@ function ranking(counts, nameOf = (name) => name) {
   return [...rows.slice(0, TOP - 1), { id: null, name: "others", value: rest }];
 }
 
-const NOTHING = { records: 0, failed: 0, by_type: {}, tokens: 0, tokens_tracked: 0, tokens_used: 0 };
-
-/** All buckets of the period in order. The reply leaves out those without a record. */
-function allBuckets({ from, to, bucket, buckets }) {
-  const step = (bucket === "hour" ? HOUR : DAY) / 1000;
-  const known = new Map(buckets.map((one) => [one.at, one]));
+/** All buckets of the period in order, with their times in milliseconds. The reply leaves out those without a record. */
+function allBuckets({ from, to, bucket, buckets, injected }) {
+  const step = bucket === "hour" ? HOUR : DAY;
+  const byStart = (list) => new Map(list.map((one) => [Date.parse(one.start), one]));
+  const [records, texts] = [byStart(buckets), byStart(injected)];
   const result = [];
-  for (let at = from; at < to; at += step) result.push(known.get(at) ?? { ...NOTHING, at });
+  for (let start = Date.parse(from); start < Date.parse(to); start += step) {
+    const { count = 0, failed = 0, by = {} } = records.get(start) ?? {};
+    const { tokens = 0, used = 0, tracked = 0 } = texts.get(start) ?? {};
+    result.push({ start, count, failed, by, tokens, used, tracked });
+  }
   return result;
 }
 
 /** The used share of the tokens whose use is recorded; a dash if there are none. */
-const usedShare = ({ tokens_used: used, tokens_tracked: tracked }) => (tracked ? percent(used / tracked) : "–");
+const usedShare = ({ used, tracked }) => (tracked ? percent(used / tracked) : "–");
 
 function figures(stats) {
+  const sum = (name) => stats.injected.reduce((all, one) => all + one[name], 0);
   const all = [
-    [number(stats.records), "records"],
+    [number(stats.records), "prompts, answers and actions"],
     [percent(stats.records ? stats.failed / stats.records : 0), "failed"],
-    [number(stats.tokens), "tokens injected"],
-    [usedShare(stats), "of the tracked tokens used"],
+    [number(sum("tokens")), "tokens injected"],
+    [usedShare({ used: sum("used"), tracked: sum("tracked") }), "of the tracked tokens used"],
   ];
   const items = all.map(([value, name]) => h("li", {}, h("strong", {}, value), h("span", { class: "muted" }, name)));
   return h("div", { class: "card" }, h("ul", { class: "figures" }, items));
@@ -97,11 +110,11 @@ function figures(stats) {
 /** Opens the timeline at the latest hour of a weekday that has records. */
 async function openHour(day, hour, asked, timeline) {
   const { buckets } = await call("activity_stats", { ...asked, bucket: "hour" });
-  const latest = buckets.findLast(({ at, records }) => {
-    const date = new Date(at * 1000);
-    return records > 0 && (date.getDay() + 6) % 7 === day && date.getHours() === hour;
+  const latest = buckets.findLast((one) => {
+    const date = new Date(one.start);
+    return (date.getDay() + 6) % 7 === day && date.getHours() === hour;
   });
-  const start = latest && latest.at * 1000;
+  const start = latest && Date.parse(latest.start);
   if (latest) timeline({ from: new Date(start).toISOString(), to: new Date(start + HOUR).toISOString() });
   else toast("Nothing was recorded at this hour.");
 }
@@ -109,10 +122,10 @@ async function openHour(day, hour, asked, timeline) {
 function plots(stats, asked, navigate) {
   const isHour = stats.bucket === "hour";
   const rows = allBuckets(stats).map((one) => {
-    const start = one.at * 1000;
+    const { start } = one;
     // Noon is in the same local day, also if the clocks change in the period.
-    const label = isHour ? clockTime(one.at) : dayShort.format(start + 12 * HOUR);
-    return { ...one, start, label, name: isHour ? hourLong.format(start) : dayLong.format(start + 12 * HOUR) };
+    const label = isHour ? `${dayShort.format(start)}, ${clockTime(start / 1000)}` : dayShort.format(start + 12 * HOUR);
+    return { ...one, label, name: isHour ? hourLong.format(start) : dayLong.format(start + 12 * HOUR) };
   });
   const rowTitle = isHour ? "Hour" : "Day";
   const per = isHour ? "hour" : "day";
@@ -126,8 +139,8 @@ function plots(stats, asked, navigate) {
   const main = types.filter((type) => type.id).slice(0, SERIES);
   const series = [...main.map(({ name }) => ({ name })), { name: "Others" }];
   const byType = rows.map((row) => {
-    const parts = main.map(({ id }) => row.by_type[id] ?? 0);
-    return { ...row, parts: [...parts, row.records - parts.reduce((sum, part) => sum + part, 0)] };
+    const parts = main.map(({ id }) => row.by[id] ?? 0);
+    return { ...row, parts: [...parts, row.count - parts.reduce((sum, part) => sum + part, 0)] };
   });
   const top = (title, rowName, data, pick) =>
     data.length ? bars({ title, rowTitle: rowName, data, pick: (row) => row.id && pick(row.id) }) : null;
@@ -147,7 +160,7 @@ function plots(stats, asked, navigate) {
       unit: "failed",
       rowTitle,
       pick: (row) => timeline({ ...times(row), failed: "1" }),
-      extra: { title: "Share", cell: (row) => percent(row.records ? row.failed / row.records : 0) },
+      extra: { title: "Share", cell: (row) => percent(row.count ? row.failed / row.count : 0) },
     }),
     columns({
       title: `Tokens injected per ${per}`,
@@ -157,7 +170,7 @@ function plots(stats, asked, navigate) {
         ".",
       ],
       data: rows.map((row) => {
-        const { tokens, tokens_tracked: tracked, tokens_used: used } = row;
+        const { tokens, tracked, used } = row;
         return { ...row, parts: [used, tracked - used, tokens - tracked] };
       }),
       series: [{ name: "Used" }, { name: "Not used", kind: 1 }, { name: "Not tracked", kind: 5 }],
@@ -198,9 +211,7 @@ export async function open(root, { params, filters, signal, navigate }) {
     const by = current.get("bucket") === "hour" ? "hour" : "day";
     bucket.value = by;
     const range = period(shared, by);
-    note.textContent = range.tooLong
-      ? `By hour, the last ${HOURLY_DAYS} days of the period are shown.`
-      : `${dayLong.format(range.from)} to ${dayLong.format(range.to - 1)}`;
+    note.textContent = rangeText(range, shared, by);
     const asked = {
       project: shared.project || "*",
       from: new Date(range.from).toISOString(),
@@ -209,7 +220,7 @@ export async function open(root, { params, filters, signal, navigate }) {
     };
     return fill(place, async () => {
       const stats = await call("activity_stats", { ...asked, bucket: by }, { signal });
-      if (!stats.records && !stats.tokens) {
+      if (!stats.records && stats.injected.length === 0) {
         return empty("Nothing was recorded in this time", "Choose another time or project above.", [
           "If no agent is connected yet, ",
           link({ view: "health" }, "Health"),

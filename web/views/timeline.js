@@ -2,7 +2,7 @@
 
 import { call, isAborted } from "/api.js";
 import { problem } from "/dialog.js";
-import { h, icon, link, replace } from "/dom.js";
+import { h, icon, isSession, link, replace } from "/dom.js";
 import { clockTime, dayKey, dayName, exact, now, number, plural, time } from "/format.js";
 import { virtualList } from "/list.js";
 import { onNotification, subscribe } from "/live.js";
@@ -10,6 +10,7 @@ import {
   AGENTS,
   failedBadge,
   isFailed,
+  passedBadge,
   readRecords,
   subject,
   TYPE_CHOICES,
@@ -27,8 +28,6 @@ const TOP_ROWS_MAX = 400;
 const BURST_MS = 3000;
 const COUNT_MS = 1000;
 
-/** Ids of records that are remembered to recognise a message that comes twice. */
-const HEARD_MAX = 1000;
 
 /** The height of the heading of a day. */
 const DAY_PX = 40;
@@ -57,6 +56,9 @@ function slim(record) {
   };
 }
 
+/** One of six colours for a session. Its letters beside the colour tell parallel sessions apart, too. */
+const hue = (session) => [...session].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 9973, 7) % 6;
+
 /** Whether two neighbours are the same action, so that they share a row. */
 const isRepeat = (one, other) =>
   one.session === other.session &&
@@ -64,6 +66,9 @@ const isRepeat = (one, other) =>
   one.failed === other.failed &&
   one.path === other.path &&
   (one.path ? true : one.main === other.main);
+
+/** Whether a record is above another one: the newer of two, and of equal times the one that was recorded last. */
+const isAbove = (one, other) => one.at > other.at || (one.at === other.at && one.id > other.id);
 
 /** Rows of the list: days and groups of equal records, newest first. */
 class Feed {
@@ -75,7 +80,6 @@ class Feed {
     this.rows = [];
     this.ids = new Set();
     this.serial = 0;
-    this.lastId = 0;
   }
 
   group(record) {
@@ -91,7 +95,6 @@ class Feed {
   add(record) {
     if (this.ids.has(record.id)) return null;
     this.ids.add(record.id);
-    this.lastId = Math.max(this.lastId, record.id);
     return slim(record);
   }
 
@@ -108,19 +111,44 @@ class Feed {
     this.rows.push(this.group(record));
   }
 
-  /** Adds a newer record on top. Returns the key of a row that changed. */
-  prepend(full) {
-    const record = this.add(full);
-    if (!record) return null;
-    const first = this.rows[1];
-    const isSameDay = this.rows[0]?.day === dayKey(record.at);
-    if (isSameDay && first?.records && isRepeat(first.records[0], record)) {
-      first.records.unshift(record);
-      return first.key;
+  /**
+   * Adds a record at its time, which is at the top unless it arrived late. One that is older than all rows is added only if
+   * `isEnd`: otherwise it is on a later page. Returns the key of a row that changed.
+   */
+  place(full, isEnd) {
+    const record = slim(full);
+    const at = this.rows.findIndex((row) => row.records && isAbove(record, row.records.at(-1)));
+    if (at < 0) {
+      if (isEnd) this.append(full);
+      return null;
     }
-    if (isSameDay) this.rows.splice(1, 0, this.group(record));
-    else this.rows.unshift(this.dayRow(record), this.group(record));
+    if (!this.add(full)) return null;
+    const row = this.rows[at];
+    const inside = row.records.findIndex((one) => isAbove(record, one));
+    if (isRepeat(row.records[0], record) && row.day === dayKey(record.at)) {
+      row.records.splice(inside, 0, record);
+      return row.key;
+    }
+    if (inside > 0) {
+      // It happened between two equal ones, which are two rows from now on.
+      const older = { ...this.group(record), records: row.records.splice(inside) };
+      this.rows.splice(at + 1, 0, this.group(record), older);
+      return row.key;
+    }
+    this.insert(at, record);
     return null;
+  }
+
+  /** Adds a record as a row above the group at this index, with a heading if its day has none. */
+  insert(at, record) {
+    const day = dayKey(record.at);
+    if (this.rows[at].day === day) {
+      this.rows.splice(at, 0, this.group(record));
+      return;
+    }
+    // The group is the first of its day: the record is above that heading, at the end of its own day.
+    const isKnown = at > 1 && this.rows[at - 2].day === day;
+    this.rows.splice(at - 1, 0, ...(isKnown ? [] : [this.dayRow(record)]), this.group(record));
   }
 
   /** The oldest record, from where the next page starts. */
@@ -181,6 +209,8 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   let isLoading = false;
   let waiting = 0;
   let arrived = 0;
+  /** The record up to which this page has heard of all: live records are those after it. */
+  let lastId = 0;
   const openedAt = clockTime(new Date(now()));
 
   const toolbar = h("div", { class: "toolbar tl-toolbar" });
@@ -252,18 +282,20 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
             "span",
             { class: "tl-badges" },
             record.failed && failedBadge({ metadata: { exit_code: record.code } }),
-            !record.failed &&
-              record.run === "passed" &&
-              h("span", { class: "badge badge-good" }, icon("answer"), "passed"),
+            !record.failed && record.run === "passed" && passedBadge(),
             record.pinned && h("span", { class: "badge badge-accent" }, icon("pin"), "pinned"),
             count > 1 &&
               h("span", { class: "badge tl-count", title: `${number(count)} times in a row` }, `×${number(count)}`),
           ),
         ),
-        record.session
+        isSession(record.session)
           ? link(
               { session: record.session },
-              [h("span", { class: "cut" }, record.project), h("span", { class: "tl-agent" }, record.agent)],
+              [
+                h("span", { class: "cut" }, record.project),
+                h("span", { class: `tl-mark mark-${hue(record.session)}` }, record.session.slice(-4)),
+                h("span", { class: "tl-agent" }, record.agent),
+              ],
               { class: "tl-session", title: `Session ${record.session}` },
             )
           : h("span", { class: "tl-session" }, record.project),
@@ -333,7 +365,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
           "div",
           { class: "empty" },
           h("h2", {}, "No record matches these filters"),
-          h("p", {}, "Choose a longer time or another project."),
+          h("p", {}, "Choose another type, agent, project or time."),
           h(
             "div",
             { class: "toolbar" },
@@ -394,15 +426,14 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     feed.clear();
     expanded.clear();
     take(page);
-    // Records that arrive between the page and the subscription are part of the feed.
-    for (const { id } of page.records) feed.lastId = Math.max(feed.lastId, id);
+    lastId = page.last_id;
     list.redraw();
     if (toTop) scrollTo(0, 0);
     showStatus();
     showEnd();
   }
 
-  /** Records that arrived and are not drawn yet; `isWhole` if they replace the list instead of extending it. */
+  /** Records that arrived and are not drawn yet; `isWhole` if they are more than a message has, so that the list is read again. */
   let stash = null;
   let drawing = 0;
   let counting = 0;
@@ -419,18 +450,38 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       return;
     }
     if (isWhole) {
-      feed.clear();
-      for (const record of records) feed.append(record);
-      isDone = false;
-      list.redraw();
-      drawing = setTimeout(draw, BURST_MS);
-    } else {
-      const changed = new Set();
-      for (const record of [...records].reverse()) changed.add(feed.prepend(record));
-      if (feed.trim(TOP_ROWS_MAX)) isDone = false;
-      list.refresh();
-      for (const key of changed) if (key !== null) list.update(key);
+      readTop(count);
+      return;
     }
+    const changed = new Set();
+    for (const record of [...records].reverse()) changed.add(feed.place(record, isDone));
+    if (feed.trim(TOP_ROWS_MAX)) isDone = false;
+    list.refresh();
+    for (const key of changed) if (key !== null) list.update(key);
+    showEnd();
+  }
+
+  /** Whether the newest records are being read again: records that arrive meanwhile are drawn after them. */
+  let isReadingTop = false;
+
+  /** Reads the newest records again in a burst. They wait if that fails, or if the reader goes down meanwhile. */
+  async function readTop(count) {
+    isReadingTop = true;
+    const { signal: ours } = controller;
+    const page = await call("activity", { ...query(), limit: PAGE }, { signal: ours }).catch(() => null);
+    isReadingTop = false;
+    if (signal.aborted) return;
+    drawing = setTimeout(draw, BURST_MS);
+    // Another list was read meanwhile: it has these records.
+    if (ours.aborted) return;
+    if (!page || isReading() || isLoading) {
+      waiting += count;
+      countSoon();
+      return;
+    }
+    feed.clear();
+    take(page);
+    list.redraw();
     showEnd();
   }
 
@@ -445,36 +496,29 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     );
   }
 
-  /** Records of the feed since the list was read, the last ones: a message that comes twice counts once. */
-  const heard = new Set();
-
-  function isHeard(records) {
-    const isOld = records.length > 0 && records.every(({ id }) => heard.has(id) || feed.ids.has(id));
-    for (const { id } of records) heard.add(id);
-    for (const id of heard) {
-      if (heard.size <= HEARD_MAX) break;
-      heard.delete(id);
-    }
-    return isOld;
-  }
-
-  function receive({ records, count, last_id: lastId }) {
-    if (filters.to || isHeard(records)) return;
+  function receive({ records: all, count: sent, last_id: last }) {
+    // A message that comes twice counts once. Its records may be in the list before it arrives.
+    if (filters.to || last <= lastId) return;
+    lastId = last;
+    // Imported records may be older than the chosen time.
+    const from = filters.from ? Date.parse(filters.from) / 1000 : 0;
+    const records = all.filter(({ timestamp }) => timestamp >= from);
+    const count = sent - (all.length - records.length);
+    if (count === 0) return;
     arrived += count;
-    feed.lastId = Math.max(feed.lastId, lastId);
     if (isReading()) {
       waiting += count;
     } else {
-      // A burst has more records than a message: the list starts again with the newest ones, and the others are read
-      // when they are scrolled to.
-      const isWhole = count > records.length;
+      // A burst has more records than a message: the list starts again with the newest ones of all, and the others are
+      // read when they are scrolled to.
+      const isWhole = sent > all.length;
       const held = stash ?? { records: [], isWhole: false, count: 0 };
       stash = {
-        records: isWhole ? records : [...records, ...held.records],
+        records: [...records, ...held.records].slice(0, TOP_ROWS_MAX),
         isWhole: isWhole || held.isWhole,
         count: held.count + count,
       };
-      if (!drawing) draw();
+      if (!drawing && !isReadingTop) draw();
     }
     countSoon();
   }
@@ -484,7 +528,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     const filter = query();
     unsubscribe = filters.to
       ? () => {}
-      : subscribe("activity/subscribe", () => ({ ...filter, after_id: feed.lastId }), receive);
+      : subscribe("activity/subscribe", () => ({ ...filter, after_id: lastId }), receive);
   }
 
   function showToolbar() {

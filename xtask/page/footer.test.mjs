@@ -190,6 +190,89 @@ test("a view inside a session is captured as its applet, and only that one is cl
   await page.finish();
 });
 
+// @page_footer_keeps_applets
+test("an applet that an agent set stays, whatever is opened in its session", async () => {
+  const { session, cwd } = sessions[3];
+  const file = path.join(cwd, "src/tax.rs");
+  const context = async () => (await home.call("get_session", { session_id: session })).meta.context;
+  const dashboard = ["dashboard", "tab=latency"];
+  await set(session, "files", [file]);
+  await set(session, "applet", dashboard);
+  const page = await openPage(home, { path: open(session) });
+  const kept = async (when) => {
+    // The page asks for the session before it would write: its last call is over.
+    await page.waitForLoadState("networkidle");
+    assert.deepEqual((await context()).applet, dashboard, when);
+  };
+  await page.click(`${shown} >> text=tax.rs`);
+  await page.waitForFunction(() => document.querySelector("#title").textContent === "tax.rs");
+  await kept("in a file of the session");
+  assert.equal(await page.locator(`${shown} >> text=[dashboard]`).count(), 1);
+  await page.goBack();
+  await page.waitForSelector(".turn");
+  await kept("back in the session");
+  for (const unknown of [`/?applet=git-diff&a=b&session=${session}`, `/?view=nonsense&session=${session}`]) {
+    await page.open(unknown);
+    await page.waitForSelector("text=No view is called");
+    await kept(unknown);
+  }
+  await set(session, "applet", []);
+  await page.open(`/?applet=git-diff&a=b&session=${session}`);
+  await page.waitForSelector("text=No view is called");
+  await page.waitForLoadState("networkidle");
+  assert.equal((await context()).applet, undefined, "an unknown view is not captured");
+  await page.finish();
+});
+
+test("a view that this browser captured is replaced and cleared also after a reload", async () => {
+  const { session, cwd } = sessions[2];
+  const file = path.join(cwd, "src/refunds.md");
+  await set(session, "applet", []);
+  const applet = async () => (await home.call("get_session", { session_id: session })).meta.context.applet?.[0];
+  const page = await openPage(home, { path: `/?session=${session}&view=file&path=${encodeURIComponent(file)}` });
+  await until("captured", async () => (await applet()) === "file");
+  await page.reload();
+  await page.open(`/?session=${session}&view=stats`);
+  await until("replaced", async () => (await applet()) === "stats");
+  await page.open(open(session));
+  await until("cleared", async () => (await applet()) === undefined);
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+  assert.ok(!stored.includes("refunds"), "storage holds no text of the user");
+  await page.finish();
+});
+
+// @page_tells_apart
+test("files of one name have their folder in the footer", async () => {
+  const { session, cwd } = sessions[1];
+  await set(session, "files", ["src/a/mod.rs", "src/b/mod.rs", "src/lib.rs"].map((name) => path.join(cwd, name)));
+  const page = await openPage(home, { path: open(session) });
+  await page.waitForSelector(`${shown} >> text=a/mod.rs`);
+  const names = await page.locator(`${shown} a:not(.context-applet)`).allTextContents();
+  assert.deepEqual(names, ["a/mod.rs", "b/mod.rs", "lib.rs"]);
+  await page.finish();
+});
+
+test("another query, filter or unit keeps the session in which a view was opened", async () => {
+  const { session, cwd } = sessions[2];
+  await set(session, "files", [path.join(cwd, "src/refunds.md")]);
+  const inside = (page) => new URL(page.url()).searchParams.get("session") === session;
+  const page = await openPage(home, { path: `/?session=${session}&view=search&q=csv` });
+  await page.waitForSelector(`${shown} >> text=refunds.md`);
+  await page.fill("#main input[type=search]", "coupon");
+  await page.keyboard.press("Enter");
+  await until("another query", () => page.url().includes("q=coupon"));
+  assert.ok(inside(page), page.url());
+  await page.open(`/?session=${session}&view=stats`);
+  await page.getByLabel("Over time").selectOption("hour");
+  await until("another unit", () => page.url().includes("bucket=hour"));
+  assert.ok(inside(page), page.url());
+  await page.waitForSelector(`${shown} >> text=refunds.md`);
+  // The navigation leads out of the session.
+  await page.click("nav a.nav-link[href*='view=stats']");
+  await until("outside", () => !inside(page));
+  await page.finish();
+});
+
 test("a session that is deleted elsewhere empties the footer", async () => {
   const session = "footer-deleted";
   const cwd = home.project("deleted");

@@ -88,9 +88,9 @@ test("the check shows score and reasons, or the failing condition", async () => 
   await page.getByRole("button", { name: "Check" }).click();
   const verdict = (value) => card(page, value).locator(".verdict");
   await verdict("cargo build --target").waitFor();
-  assert.match(await verdict("cargo build --target").innerText(), /Appears, score 0\.\d\d: .*os=darwin matched/);
+  assert.match(await verdict("cargo build --target").innerText(), /Appears, score 0\.\d\d: .*the system darwin fits/);
   assert.match(await verdict("cargo build --release").innerText(), /another variant ranks higher/);
-  assert.match(await verdict("/srv/http-proxy").innerText(), /Does not appear: .*branch=main not in \[release\/\*\]/);
+  assert.match(await verdict("/srv/http-proxy").innerText(), /Does not appear: the branch is main, but it needs release\/\*/);
   await screenshot(page, "hints-check");
   await page.getByLabel("System", { exact: true }).selectOption("linux");
   await page.getByLabel("Branch").fill("release/2");

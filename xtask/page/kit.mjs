@@ -500,12 +500,13 @@ export async function openPage(
 }
 
 /** A browser context: a profile of its own. */
-export async function newContext({ width = 1280, height = 900, scheme = "light" } = {}) {
+export async function newContext({ width = 1280, height = 900, scheme = "light", timezoneId } = {}) {
   const context = await (
     await openBrowser()
   ).newContext({
     viewport: { width, height },
     colorScheme: scheme,
+    timezoneId,
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(10_000);
@@ -526,7 +527,7 @@ export async function screenshot(page, name, { full = false } = {}) {
   return digest;
 }
 
-/** Texts of controls and links that are cut off, or that overlap another control. */
+/** Texts of controls and links that are cut off, that overlap another control, or badges outside of their row. */
 export async function badBoxes(page) {
   return page.evaluate(() => {
     const problems = [];
@@ -547,6 +548,15 @@ export async function badBoxes(page) {
       const box = element.getBoundingClientRect();
       if (box.right > document.documentElement.clientWidth + 1 || box.left < -1)
         problems.push(`outside: ${name(element)}`);
+    }
+    for (const badge of scope.querySelectorAll(".badge")) {
+      // A row of the timeline is higher than its button on narrow screens, and its badges are in the second line.
+      const row = badge.closest(".tl-row") ?? badge.closest("button, summary, li");
+      if (!row || !badge.checkVisibility()) continue;
+      const [inner, outer] = [badge.getBoundingClientRect(), row.getBoundingClientRect()];
+      const isInside =
+        inner.left > outer.left - 2 && inner.right < outer.right + 2 && inner.top > outer.top - 2 && inner.bottom < outer.bottom + 2;
+      if (!isInside) problems.push(`badge outside its row: ${name(badge)} of ${row.textContent.slice(0, 60)}`);
     }
     for (const card of scope.querySelectorAll(".card")) {
       const edge = card.getBoundingClientRect().right;

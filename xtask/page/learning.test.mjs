@@ -44,6 +44,8 @@ test("active and resolved ghaps have their hypothesis, result and lesson", async
   await item(page, "The importer drops").locator(".badge", { hasText: "active" }).waitFor();
   const resolved = item(page, "Find why the login test is flaky");
   await resolved.locator(".badge", { hasText: "falsified" }).waitFor();
+  // The tier is said in words, and a tooltip explains it.
+  await resolved.locator("[title^='Silver:'], [title^='Gold:']", { hasText: "proved by a run" }).waitFor();
   await resolved.getByText("Hypothesis, result and lesson").click();
   await resolved.getByText("Two tests share one user").waitFor();
   assert.match(await resolved.innerText(), /The clock is right[^]*Give each test its own user/);
@@ -84,7 +86,7 @@ test("a superseded memory follows its successor, and holds again without it", as
   assert.match(await item(page, "Round once").innerText(), /superseded[^]*Replaced by a newer memory/);
   await screenshot(page, "learning-memories");
   await item(page, "Round once").getByRole("link", { name: "Whole text" }).click();
-  await page.getByRole("heading", { name: "Entry" }).waitFor();
+  await page.getByRole("heading", { name: "Memory", exact: true }).waitFor();
   await page.getByText("Round once, half up, after the sum.").waitFor();
   await page.goBack();
   await item(page, "Round after tax.")

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { badBoxes, closeBrowser, Home, openPage, screenshot, seed, until } from "./kit.mjs";
+import { badBoxes, closeBrowser, Home, openPage, screenshot, seed, turn, until } from "./kit.mjs";
 import { foreignElements, seedHostile, seedLearned } from "./seeds.mjs";
 
 let home;
@@ -65,6 +65,20 @@ test("each line has its entry, reason, tokens and use", async () => {
   await page.locator(".receipt").getByRole("link", { name: /^obs:/ }).first().click();
   await page.getByRole("heading", { name: /^Record #/ }).waitFor();
   await page.finish();
+});
+
+test("an empty list of unused entries does not say that all were used", async () => {
+  const other = await Home.open();
+  const actions = [["fail", "cargo test", "Exit code 101\ntest one ... FAILED"]];
+  for (const session of ["one", "two", "three"]) {
+    await other.hooks(turn(session, other.project("shop"), Date.now() - 60_000, { prompt: "Test it", actions }));
+  }
+  const { summary } = await other.call("receipts", { summary: true });
+  assert.deepEqual([summary.sources[0].shown, summary.sources[0].used, summary.ignored], [3, 0, []]);
+  const page = await openPage(other, { path: "/?view=receipts" });
+  await page.getByText("after five sessions in which it was shown and never used").waitFor();
+  await page.finish();
+  await other.close();
 });
 
 test("session, use, project and time narrow the list", async () => {

@@ -231,9 +231,12 @@ test("a record has its details, can be pinned, and is deleted after a question",
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   assert.equal((await home.call("get_observations", { ids: [id] })).results.length, 1);
+  await page.getByRole("button", { name: "Pin", exact: true }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText(`Record #${id} is deleted.`).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0, "there is nothing left to unpin");
   assert.equal((await home.call("get_observations", { ids: [id] })).results.length, 0);
   await page.open(`/?view=record&path=obs%3A%2F%2F${id}`);
   await page.getByRole("heading", { name: /There is no entry/ }).waitFor();

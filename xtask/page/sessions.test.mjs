@@ -68,6 +68,27 @@ test("a session is marked as seen in the list, and by opening it", async () => {
   await page.finish();
 });
 
+test("all unseen sessions of the filtered list are marked as seen after a question with their number", async () => {
+  const cwd = home.project("notes");
+  const turns = (session) => turn(session, cwd, Date.now(), { prompt: `In ${session}`, answer: "Done.", step: 1 });
+  await home.hooks([...turns("notes-1"), ...turns("notes-2")]);
+  const unseen = async () => (await home.call("sessions_overview", { project: "*", limit: 1 })).unobservedCount;
+  const before = await unseen();
+  assert.ok(before > 2);
+  const page = await openPage(home, { path: "/?view=sessions&project=notes" });
+  await page.waitForFunction(() => document.querySelectorAll(".is-unseen").length === 2);
+  await page.click("text=Mark all as seen");
+  await page.getByRole("heading", { name: "Mark 2 sessions as seen?" }).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await unseen(), before);
+  await page.click("text=Mark all as seen");
+  await page.click("dialog >> text=Mark as seen >> nth=-1");
+  await page.waitForSelector(".toast >> text=Marked 2 sessions as seen.");
+  await page.waitForFunction(() => document.querySelectorAll(".is-unseen").length === 0);
+  assert.equal(await unseen(), before - 2);
+  await page.finish();
+});
+
 // @page_sessions
 test("a session shows each prompt with its actions and its answer, and more beside them", async () => {
   const { session } = sessions[6];
@@ -87,10 +108,21 @@ test("a session shows each prompt with its actions and its answer, and more besi
   assert.match(aside, /csv\.rs.*changed 3×/s);
   assert.match(aside, /Injected text.*tokens/s);
   await page.click(".receipts summary >> nth=0");
-  await page.waitForSelector(".receipts .entry-link");
+  await page.waitForSelector(".receipts details[open] li");
   await page.evaluate(() => scrollTo(0, 0));
   await screenshot(page, "session-1280-light");
   assert.deepEqual(await badBoxes(page), []);
+  await page.finish();
+});
+
+// @page_hostile_text
+test("the title of the window shows controls of the reading direction as text", async () => {
+  const { session } = sessions[1];
+  await home.call("update_session", { session_id: session, name: "\u202egnp.exe" });
+  const page = await openPage(home, { path: open(session) });
+  await page.waitForFunction(() => document.title.includes("gnp.exe"));
+  assert.match(await page.title(), /⟨U\+202E⟩gnp\.exe/);
+  await home.call("update_session", { session_id: session, name: "" });
   await page.finish();
 });
 
@@ -148,6 +180,96 @@ test("sets and the environment hint are edited with undo, and files are suggeste
   await page.finish();
 });
 
+// @page_context_items
+test("an edit of a set keeps what the agent adds meanwhile, and so does its Undo", async () => {
+  const session = "context-edits";
+  const cwd = home.project("shop");
+  const merge = (setName, items) => home.call("set_relevant_context", { session_id: session, setName, items, mode: "merge" });
+  const files = async () => (await meta(session)).context.files?.map((file) => path.basename(file)).join() ?? "";
+  await home.hook("SessionStart", { session_id: session, cwd, source: "startup" });
+  await merge("files", [path.join(cwd, "a.md")]);
+  const page = await openPage(home, { path: open(session) });
+  await page.fill("[data-set=files]", "mine.md");
+  await merge("files", ["agent1.md", "agent2.md"].map((name) => path.join(cwd, name)));
+  await page.waitForSelector(".set-items >> text=agent2.md");
+  assert.equal(await page.inputValue("[data-set=files]"), "mine.md", "typed text stays");
+  await page.press("[data-set=files]", "Enter");
+  await until("added", async () => (await files()) === "a.md,agent1.md,agent2.md,mine.md");
+  await merge("files", [path.join(cwd, "agent3.md")]);
+  await page.click(".toast:has-text('Added to files') >> text=Undo");
+  await until("removed again", async () => (await files()) === "a.md,agent1.md,agent2.md,agent3.md");
+  await page.click(`[aria-label='Remove ${path.join(cwd, "a.md")}']`);
+  await until("removed", async () => (await files()) === "agent1.md,agent2.md,agent3.md");
+  await merge("ports", ["8080"]);
+  await merge("files", [path.join(cwd, "agent4.md")]);
+  await page.click(".toast:has-text('Removed from files') >> text=Undo");
+  await until("it is back", async () => (await files()) === "agent1.md,agent2.md,agent3.md,agent4.md,a.md");
+  assert.deepEqual((await meta(session)).context.ports, ["8080"]);
+  await page.waitForSelector("[aria-label='Remove 8080']");
+  await page.fill("[data-set=ports]", "8080");
+  await page.press("[data-set=ports]", "Enter");
+  const toast = page.locator(".toast", { hasText: "Nothing new in ports" });
+  await toast.waitFor();
+  assert.equal(await toast.getByText("Undo").count(), 0);
+  await page.click("[aria-label='Clear files']");
+  await until("cleared", async () => (await files()) === "");
+  await page.click(".toast:has-text('Cleared files') >> text=Undo");
+  await until("all are back", async () => (await files()).split(",").length === 5);
+  await page.finish();
+});
+
+// @page_keeps_place
+test("what is opened, typed and selected in a session stays while its agent works", async () => {
+  const session = "keeps-place";
+  const cwd = home.project("shop");
+  const at = Date.now() - 600_000;
+  const files = Array.from({ length: 20 }, (_, index) => ["edit", `src/part${index}.rs`, "x"]);
+  await home.hook("SessionStart", { session_id: session, cwd, source: "startup" });
+  await home.hooks(turn(session, cwd, at, { prompt: "Split the parts", actions: [...files, ["run", "cargo check"]], step: 1000 }));
+  const page = await openPage(home, { path: open(session) });
+  await page.locator(".act", { hasText: "cargo check" }).click();
+  await page.locator(".act-whole .record", { hasText: "cargo check" }).waitFor();
+  await page.click(".receipts summary >> nth=0");
+  await page.click("text=Show 5 more");
+  await page.fill("[data-set=ports]", "3000");
+  const selected = () => page.evaluate(() => String(getSelection()));
+  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector(".turn-prompt")));
+  assert.equal(await selected(), "Split the parts");
+  await page.evaluate(() => {
+    document.querySelector(".act-whole .record").dataset.same = "yes";
+  });
+  for (const command of ["cargo check", "cargo test later"]) {
+    const count = await page.locator(".turn summary").first().textContent();
+    await home.hooks(turn(session, cwd, Date.now(), { actions: [["run", command]], step: 1 }));
+    await page.waitForFunction((before) => document.querySelector(".turn summary").textContent !== before, count);
+  }
+  await page.locator(".act", { hasText: "cargo test later" }).waitFor();
+  assert.ok(await page.locator(".act-whole .record[data-same=yes]").isVisible(), "the opened action is not drawn again");
+  assert.equal(await page.locator(".act", { hasText: "cargo check" }).getAttribute("aria-expanded"), "true");
+  assert.ok(await page.locator(".receipts details[open]").isVisible());
+  assert.equal(await page.inputValue("[data-set=ports]"), "3000");
+  assert.equal(await selected(), "Split the parts");
+  assert.equal(await page.locator("text=Show 5 more").count(), 0, "all files stay shown");
+  await page.finish();
+});
+
+test("badges of actions are in their rows on narrow screens, too", async () => {
+  const session = "narrow-badges";
+  const actions = [
+    ["run", "cargo test one", "test result: ok. 3 passed; 0 failed"],
+    ["run", "cargo test two", "test result: ok. 3 passed; 0 failed"],
+    ["fail", "cargo test three", "Exit code 101\ntest three ... FAILED"],
+  ];
+  await home.hooks(turn(session, home.project("shop"), Date.now() - 60_000, { prompt: "Test all", actions, step: 1 }));
+  for (const width of [832, 360]) {
+    const page = await openPage(home, { path: open(session), width });
+    await page.locator(".act", { hasText: "cargo test two" }).getByText("passed").waitFor();
+    assert.deepEqual(await badBoxes(page), []);
+    await screenshot(page, `session-badges-${width}-light`);
+    await page.finish();
+  }
+});
+
 test("a refusal of the daemon is shown and changes nothing", async () => {
   const { session } = sessions[5];
   const page = await openPage(home, { path: open(session) });
@@ -172,6 +294,12 @@ test("pin, mark, resume block and handoff", async () => {
   await page.click("text=Add a mark");
   await page.fill("#ask-text", "The end of the file counts as a line break");
   await page.click("dialog >> text=Save");
+  await page.waitForSelector(".toast >> text=in this session");
+  const marks = { project: "*", session_id: session, obs_type: "marker" };
+  assert.deepEqual(
+    (await home.call("activity", marks)).records.map(({ content }) => content),
+    ["The end of the file counts as a line break"],
+  );
   await page.click(".toast >> text=Show");
   await page.waitForFunction(() => document.querySelector("#main").textContent.includes("The end of the file counts"));
   await page.goBack();
@@ -243,7 +371,7 @@ test("a deletion asks with the numbers, and other tabs notice it", async () => {
   await other.waitForSelector(".turn");
   await page.bringToFront();
   await page.click(".ses-head .button-danger");
-  await page.waitForSelector("dialog >> text=1 prompt, 1 answer and 1 observation");
+  await page.waitForSelector("dialog >> text=1 prompt, 1 answer and 1 other record");
   await screenshot(page, "session-delete-1280-light");
   await page.click("dialog >> text=Cancel");
   assert.equal((await meta(session)).name, "");
@@ -256,11 +384,12 @@ test("a deletion asks with the numbers, and other tabs notice it", async () => {
   await context.close();
 });
 
-test("the first characters of an id lead to the session", async () => {
+test("the first characters of an id are not the address of a session", async () => {
   const page = await openPage(home);
   await page.open("/?session=77777777");
+  await page.waitForSelector("text=This session does not exist");
+  await page.open(open(sessions[6].session));
   await page.waitForSelector(".turn");
-  assert.match(page.url(), /session=77777777-aaaa/);
   await page.finish();
 });
 
@@ -336,4 +465,52 @@ test("the list has few rows in the document for thousands of sessions", { timeou
   assert.ok(most > 0 && most <= 300, `${most} rows`);
   await page.finish();
   await other.close();
+});
+
+// @page_tells_apart
+test("files of one name, passed runs and parallel sessions can be told apart", async () => {
+  const cwd = home.project("apart");
+  const at = Date.now() - 600_000;
+  const [one, two] = ["apart-one-aaaa", "apart-two-bbbb"];
+  const grep = { tool_name: "Grep", tool_input: { pattern: "fn", path: `${cwd}/src` }, tool_response: { numFiles: 2 } };
+  await home.hooks([
+    ...turn(one, cwd, at, {
+      prompt: "Move the parser",
+      actions: [
+        ["edit", "src/cart/mod.rs", "pub mod a;"],
+        ["edit", "src/tax/mod.rs", "pub mod b;"],
+        ["run", "cargo test parser", "test result: ok. 3 passed; 0 failed"],
+        ["fail", "cargo test lexer", "Exit code 101\nfirst line\nsecond line"],
+      ],
+    }),
+    { event: "PostToolUse", at: at + 200_000, payload: { session_id: one, cwd, ...grep } },
+    ...turn(two, cwd, at + 1000, { prompt: "Meanwhile another one" }),
+  ]);
+  const page = await openPage(home, { path: "/?project=apart" });
+  await page.waitForSelector("text=Meanwhile another one");
+  const marks = new Set(await page.locator(".tl-mark").allTextContents());
+  assert.deepEqual([...marks].sort(), ["aaaa", "bbbb"]);
+  await page.open(`/?session=${one}`);
+  await page.getByRole("heading", { name: "Files (2)" }).waitFor();
+  for (const name of ["cart/mod.rs", "tax/mod.rs"]) assert.ok((await page.getByText(name, { exact: true }).count()) > 1, name);
+  await page.locator(".act", { hasText: "cargo test parser" }).getByText("passed").waitFor();
+  const failed = (await home.call("activity", { project: "apart", failed: true, limit: 1 })).records[0];
+  await page.open(`/?view=record&path=${encodeURIComponent(`obs://${failed.id}`)}`);
+  assert.match(await page.locator(".record-error").innerText(), /first line\nsecond line/);
+  assert.ok(!(await page.textContent("#main")).includes("\\n"));
+  await page.finish();
+});
+
+// @page_marks_alone
+test("a mark outside of a session links to none", async () => {
+  await home.call("mark", { text: "Round once, at the end", project: "shop" });
+  const page = await openPage(home, { path: "/?type=marker" });
+  await page.waitForSelector("text=Round once, at the end");
+  assert.equal(await page.locator("a[href*='marks']").count(), 0);
+  await page.open("/?view=search&q=Round%20once%20at%20the%20end");
+  await page.getByText("outside of a session").first().waitFor();
+  assert.equal(await page.locator("a[href*='marks']").count(), 0);
+  const marked = await page.locator("#main mark").allTextContents();
+  assert.ok(marked.length > 0 && !marked.some((word) => /^(at|the)$/i.test(word)), marked.join(" "));
+  await page.finish();
 });

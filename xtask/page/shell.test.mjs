@@ -136,9 +136,12 @@ test("unknown views, sessions, records and projects get a sentence and a way bac
     const ways = await page.locator("#main a[href^='/'], #main button").count();
     assert.ok(ways > 0, `${address} has no way back`);
   }
-  await page.open("/?view=nothing");
-  await page.click("text=To the timeline");
-  await page.waitForSelector(".tl-item");
+  for (const address of ["/?view=nothing", "/?view=timeline&project=nosuch", "/?project=nosuch&from=7d"]) {
+    await page.open(address);
+    await page.click("#main >> text=To the timeline");
+    await page.waitForSelector(".tl-item");
+  }
+  assert.doesNotMatch(page.url(), /nosuch|7d/);
   await page.finish();
 });
 
@@ -148,6 +151,7 @@ test("the title counts sessions that were not seen, live", async () => {
   await page.waitForFunction(() => /^\(7\) Timeline/.test(document.title));
   await page.click("nav a.nav-link[href*='view=sessions']");
   await page.click("text=Mark all as seen");
+  await page.click("dialog >> text=Mark as seen >> nth=-1");
   await page.waitForFunction(() => /^Sessions/.test(document.title));
   const { session, cwd } = sessions[0];
   await home.hooks(turn(session, cwd, Date.now() + 1000, { prompt: "Once more", answer: "Done.", step: 10 }));
@@ -312,8 +316,12 @@ test("a browser that was forgotten says how to sign in, and recovers with a new 
   const page = await openPage(home, { context, allow: [/401/, /WebSocket connection/, ...DOWN] });
   await page.waitForSelector(".tl-item");
   await home.run("web", "--forget");
+  // Nothing is clicked: the daemon closes the connection.
+  await page.waitForSelector("#banner-connection >> text=not signed in");
+  await home.hooks(turn(sessions[5].session, sessions[5].cwd, Date.now(), { prompt: "After the end", step: 1 }));
+  const text = await page.textContent("#main");
+  for (const { prompt } of [...sessions, { prompt: "After the end" }]) assert.ok(!text.includes(prompt), prompt);
   await page.click("nav a.nav-link[href*='view=sessions']");
-  await page.waitForSelector("#banner-connection >> text=rekindle web");
   context.signedIn.clear();
   const fresh = await openPage(home, { context });
   await fresh.waitForSelector(".tl-item");
@@ -415,18 +423,53 @@ test("the theme follows the system until one is chosen, and is remembered", asyn
 });
 
 // @page_pause
-test("a pause is shown on every view", async () => {
-  const page = await openPage(home);
-  await home.call("pause", { duration: "30m" });
-  await page.reload();
-  await page.waitForSelector("#banner-pause");
-  await page.click("nav a.nav-link[href*='view=receipts']");
-  assert.equal(await page.locator("#banner-pause").count(), 1);
-  await home.call("pause", { duration: "off" });
-  await page.reload();
-  await page.settled();
+test("a pause is shown on every view at once, in the time of the reader, until it is ended", async () => {
+  const context = await newContext({ timezoneId: "Asia/Tokyo" });
+  const page = await openPage(home, { context });
   await page.waitForSelector(".is-live");
-  assert.equal(await page.locator("#banner-pause").count(), 0);
+  await home.run("pause", "30m");
+  const banner = page.locator("#banner-pause");
+  // Sooner than the page asks by itself.
+  await banner.waitFor({ timeout: 8000 });
+  const [pause] = (await home.call("status", {})).pauses;
+  const shown = new Intl.DateTimeFormat("en", { timeStyle: "short", hourCycle: "h23", timeZone: "Asia/Tokyo" });
+  const text = await banner.innerText();
+  assert.ok(text.includes(shown.format(pause.ends_at * 1000)), text);
+  assert.match(text, /^Recording is paused everywhere until .*\. Change this$/);
+  await page.click("nav a.nav-link[href*='view=receipts']");
+  assert.equal(await banner.count(), 1);
+  await home.run("pause", "off");
+  await banner.waitFor({ state: "detached", timeout: 8000 });
+  await page.finish();
+  await context.close();
+});
+
+// @page_days
+test("days are typed, and count when they are complete", async () => {
+  const page = await openPage(home);
+  await page.selectOption("#filter-time", "days");
+  await page.waitForSelector("#filter-from");
+  const query = () => new URL(page.url()).searchParams;
+  const before = query().get("from");
+  await page.focus("#filter-from");
+  await page.keyboard.type("11052025", { delay: 20 });
+  assert.equal(await page.inputValue("#filter-from"), "2025-11-05");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "filter-from");
+  assert.equal(query().get("from"), before, "not while it is typed");
+  await page.keyboard.press("Enter");
+  await until("Enter applies it", () => query().get("from") === "2025-11-05");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "filter-from", "the focus stays");
+  await page.focus("#filter-to");
+  await page.keyboard.type("11012025", { delay: 20 });
+  await page.focus("#filter-project");
+  await until("leaving the field applies it", () => query().get("to") === "2025-11-01");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "filter-project");
+  await page.waitForSelector("#banner-filter >> text=The last day is before the first one");
+  await page.fill("#filter-to", "2025-11-30");
+  await until("a day of the calendar applies at once", () => query().get("to") === "2025-11-30");
+  await page.waitForFunction(() => !document.getElementById("banner-filter"));
+  await page.open("/?view=stats&from=zzz");
+  await page.waitForSelector("#banner-filter >> text=“zzz” is no time");
   await page.finish();
 });
 

@@ -36,6 +36,9 @@ test("the plots show the numbers of activity_stats, as bars and in a table", asy
   const stats = await home.call("activity_stats", { project: "*", bucket: "day", utc_offset: offset });
   const figures = await page.locator(".figures strong").allInnerTexts();
   assert.equal(number(figures[0]), stats.records);
+  const injected = stats.injected.reduce((sum, { tokens }) => sum + tokens, 0);
+  assert.equal(number(figures[2]), injected);
+  assert.deepEqual(Object.keys(stats.buckets[0]).sort(), ["by", "count", "failed", "start"]);
   const byDay = plot(page, "Records per day, by type");
   const cells = await byDay
     .locator("tbody tr")
@@ -45,9 +48,10 @@ test("the plots show the numbers of activity_stats, as bars and in a table", asy
       ),
     );
   const { length } = cells;
-  assert.equal(length, (stats.to - stats.from) / 86_400);
+  const days = (from, to) => (Date.parse(to) - Date.parse(from)) / 86_400_000;
+  assert.equal(length, days(stats.from, stats.to));
   const expected = Array(length).fill(0);
-  for (const { at, records } of stats.buckets) expected[(at - stats.from) / 86_400] = records;
+  for (const { start, count } of stats.buckets) expected[days(stats.from, start)] = count;
   assert.deepEqual(cells, expected.reverse());
   assert.equal(await byDay.locator("[data-mark]").count(), length);
   for (const title of [
@@ -135,6 +139,9 @@ test("hours, project and time of the shared filter are respected", async () => {
   await page.getByLabel("Over time").selectOption("hour");
   await plot(page, "Records per hour, by type").locator("[data-mark]").first().waitFor();
   assert.equal(param(page, "bucket"), "hour");
+  const axis = await plot(page, "Records per hour, by type").locator("text.axis[text-anchor=middle]").allTextContents();
+  assert.ok(axis.length > 1 && axis.every((label) => /[A-Z][a-z]{2}.*, \d\d:\d\d$/.test(label)), axis.join(" | "));
+  await page.getByText("the last 7 days, unless you choose a time above").waitFor();
   await screenshot(page, "stats-hours");
   await page.open("/?view=stats&project=site");
   await plot(page, "By project").locator("[data-mark]").first().waitFor();
@@ -144,7 +151,7 @@ test("hours, project and time of the shared filter are respected", async () => {
   await plot(page, "Records per day, by type").locator("[data-mark]").first().waitFor();
   assert.equal(
     await plot(page, "Records per day, by type").locator("[data-mark]").count(),
-    (today.to - today.from) / 86_400,
+    (Date.parse(today.to) - Date.parse(today.from)) / 86_400_000,
   );
   await page.open("/?view=stats&from=2020-01-01&to=2020-02-01");
   await page.getByRole("heading", { name: "Nothing was recorded in this time" }).waitFor();

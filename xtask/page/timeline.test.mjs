@@ -1,6 +1,7 @@
 // The timeline: rows, filters, live records, bursts, long lists, hostile text.
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
@@ -90,6 +91,10 @@ test("filters by type, agent and failure are in the address", async () => {
   await until("only failures", async () => (await page.locator(".tl-item:not(.tl-failed)").count()) === 0);
   // One of the seven sessions is of an agent that reports no failures.
   assert.equal(await page.locator(".tl-item").count(), 6);
+  // Memories are no activity, so the filter does not offer them.
+  const offered = await page.locator("#tl-type option").evaluateAll((all) => all.map(({ value }) => value));
+  assert.ok(offered.includes("marker") && offered.includes("tool_other"));
+  for (const declared of ["memory", "ghap", "experience", "value"]) assert.ok(!offered.includes(declared), declared);
   await page.open("/?type=nonsense");
   await page.waitForSelector("#main .error");
   await page.open("/?project=shop&from=2020-01-01&to=2020-01-02");
@@ -129,6 +134,101 @@ test("records appear live at the top, and wait behind a count while the reader i
   assert.equal(await page.evaluate(() => scrollY), 0);
   assert.equal(await page.locator(".tl-new").isVisible(), false);
   await page.finish();
+});
+
+/** Writes the prompts of a session as Claude Code stores them, a minute apart. Returns the path. */
+function transcript(owner, cwd, at, prompts) {
+  const file = path.join(owner.dir, "home/.claude/projects/-old/old.jsonl");
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const lines = prompts.map((content, index) => ({
+    type: "user",
+    uuid: `old-${index}`,
+    promptId: `old-${index}`,
+    sessionId: "old-session",
+    cwd,
+    timestamp: new Date(at + index * 60_000).toISOString(),
+    isSidechain: false,
+    version: "2.1.239",
+    message: { role: "user", content },
+  }));
+  fs.writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return file;
+}
+
+// @page_timeline
+test("imported and late records are at their time, in a new page and in an open one", async () => {
+  const other = await Home.open();
+  const cwd = other.project("import");
+  const events = [];
+  for (let at = 0; at < 130; at += 1) {
+    events.push(...turn("today", cwd, Date.now() - 130_000 + at * 1000, { actions: [["run", `echo today ${at}`]] }));
+  }
+  await other.hooks(events);
+  const watching = await openPage(other);
+  await watching.waitForSelector("text=echo today 129");
+  await watching.waitForSelector(".is-live");
+  const prompts = Array.from({ length: 120 }, (_, at) => `old prompt ${at}`);
+  await other.run("import", "--yes", transcript(other, cwd, Date.now() - 200 * 86_400_000, prompts));
+  await other.hooks(turn("late", cwd, Date.now() - 86_400_000, { prompt: "Spooled yesterday", step: 1 }));
+  await watching.waitForSelector("text=121 records since");
+  const opened = await openPage(other);
+  await opened.waitForSelector(".tl-item");
+  // Long enough for a message about records that the page would take for new ones.
+  await opened.waitForTimeout(600);
+  for (const page of [watching, opened]) {
+    assert.equal((await page.locator(".tl-day").allTextContents())[0], "Today");
+    assert.match((await texts(page))[0], /echo today 129/);
+    assert.equal(await page.locator(".tl-new").isVisible(), false);
+  }
+  assert.equal(await opened.locator("text=records since").count(), 0, "nothing is new to a page that was just opened");
+  await watching.finish();
+  const seen = new Set();
+  const days = [];
+  await until("the first record", async () => {
+    for (const text of await texts(opened)) seen.add(/(old prompt|echo today) \d+|Spooled yesterday/.exec(text)?.[0]);
+    for (const day of await opened.locator(".tl-day").allTextContents()) if (!days.includes(day)) days.push(day);
+    await opened.mouse.move(700, 400);
+    await opened.mouse.wheel(0, 500);
+    const isDown = await opened.evaluate(() => scrollY + innerHeight >= document.documentElement.scrollHeight - 1);
+    return isDown && opened.locator("text=This is the first record.").isVisible();
+  });
+  assert.equal(seen.size, 251, "each record is on one page");
+  assert.deepEqual(days.slice(0, 2), ["Today", "Yesterday"]);
+  await opened.finish();
+  await other.close();
+});
+
+// @page_timeline
+test("a record that arrives late is put between those that are shown, under its day", async () => {
+  const other = await Home.open();
+  const cwd = other.project("late");
+  const noon = new Date(Date.now() - 86_400_000).setHours(12, 0, 0, 0);
+  const runs = (at, command) => turn("late", cwd, at, { actions: [["run", command]] });
+  await other.hooks([...runs(noon, "make first"), ...runs(noon + 60_000, "make twice"), ...runs(noon + 120_000, "make twice")]);
+  const page = await openPage(other);
+  await page.waitForSelector("text=make first");
+  await page.waitForSelector(".is-live");
+  const rows = () =>
+    page.locator(".tl-list > *").evaluateAll((all) => {
+      all.sort((a, b) => a.getAttribute("aria-posinset") - b.getAttribute("aria-posinset"));
+      return all.map((one) => one.querySelector("h2")?.textContent ?? one.querySelector(".tl-subject").textContent);
+    });
+  assert.deepEqual(await rows(), ["Yesterday", "make twice", "make first"]);
+  await other.hooks([
+    ...runs(noon + 90_000, "make between"),
+    ...runs(Date.now() - 3 * 86_400_000, "make oldest"),
+    ...runs(Date.now(), "make now"),
+  ]);
+  await page.waitForSelector("text=make now");
+  await page.waitForSelector("text=make oldest");
+  const expected = ["Today", "make now", "Yesterday", "make twice", "make between", "make twice", "make first"];
+  const shown = await rows();
+  assert.deepEqual([shown.slice(0, 7), shown[8]], [expected, "make oldest"]);
+  await page.reload();
+  await page.settled();
+  assert.deepEqual((await rows()).slice(0, 7), expected, "as the daemon lists them");
+  await page.finish();
+  await other.close();
 });
 
 test("records of other filters stay away, live too", async () => {
