@@ -10,6 +10,7 @@ mod remembered;
 mod script;
 mod stage;
 mod table;
+mod twins;
 mod wire;
 
 use std::path::Path;

@@ -9,6 +9,7 @@ mod dispatch;
 mod figures;
 mod hook;
 mod http_rate;
+mod import;
 mod learning;
 mod live;
 mod observations;
@@ -32,6 +33,8 @@ pub(crate) struct BenchOptions {
     pub(crate) sessions_only: bool,
     /// Only the rows about learning.
     pub(crate) learning_only: bool,
+    /// Only the rows about imports.
+    pub(crate) import_only: bool,
     pub(crate) quick: bool,
     /// Also over a million observations, which take minutes to make up.
     pub(crate) large: bool,
@@ -44,6 +47,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
         gate_only: false,
         sessions_only: false,
         learning_only: false,
+        import_only: false,
         quick: false,
         large: false,
         before: None,
@@ -54,6 +58,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
             "--gate" => wanted.gate_only = true,
             "--sessions" => wanted.sessions_only = true,
             "--learning" => wanted.learning_only = true,
+            "--import" => wanted.import_only = true,
             "--quick" => wanted.quick = true,
             "--large" => wanted.large = true,
             "--before" => {
@@ -61,7 +66,7 @@ pub(crate) fn start(project: &Project, flags: &[String]) -> Result<()> {
                 wanted.before = Some(PathBuf::from(file));
             }
             _ => bail!(
-                "'bench' has no flag '{flag}'; it has --gate, --sessions, --learning, --quick, --large and --before FILE"
+                "'bench' has no flag '{flag}'; it has --gate, --sessions, --learning, --import, --quick, --large and --before FILE"
             ),
         }
     }
@@ -77,6 +82,7 @@ fn run(project: &Project, wanted: &BenchOptions) -> Result<()> {
             of_sessions(project, &Programs::build(project)?, amount, wanted.large)?
         }
         None if wanted.learning_only => of_learning(project, &Programs::build(project)?, amount)?,
+        None if wanted.import_only => import::rows(&Programs::build(project)?, amount)?,
         None => all(project, amount, wanted.large)?,
     };
     print!("{}", shown(&rows));
@@ -141,6 +147,7 @@ fn all(project: &Project, amount: &Amount, large: bool) -> Result<Vec<Row>> {
     rows.extend(search::rows(project, &programs, amount, large)?);
     rows.extend(of_sessions(project, &programs, amount, large)?);
     rows.extend(of_learning(project, &programs, amount)?);
+    rows.extend(import::rows(&programs, amount)?);
     rows.push(before::reading_hits(project, binary)?);
     rows.extend(connected::rows(project, &programs, amount)?);
     Ok(rows)

@@ -42,7 +42,7 @@ usage: cargo xtask VERB
   prose [PATH]              list the sentences that tidy counts as hard to read
   spec                      every claim of docs/spec has a test, every reference an anchor
   codegen [--check]         write docs/reference from the binary, or compare
-  bench [--gate] [--sessions] [--quick] [--large] [--before FILE]
+  bench [--gate] [--sessions] [--learning] [--import] [--quick] [--large] [--before FILE]
                             measure the release binary; --gate: instruction count and size only;
                             --large: also over a million observations; --before: beside an earlier build, in turn
   fuzz [TARGET...] [--seconds N] [--seed S] [--list] [--case S:N] [--replay FILE] [--help]

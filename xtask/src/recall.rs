@@ -1,5 +1,6 @@
 //! `cargo xtask recall`: memories and experiences are stored, then prompts go through the real hook. Half of the prompts
-//! are about one of the items, which has to be shown; the others are about none, and the hook has to be silent.
+//! are about one of the items, which has to be shown; the others are about none, and the hook has to be silent. Then prompts
+//! that steer the work ("try the next one") are sent in a project with many experiences, where silence is harder.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,9 +23,13 @@ const TUNED_MIN: [f64; 2] = [0.95, 0.95];
 /// Those of the prompts that were held out: 15 each, so that one is a share of 0.07.
 const HELD_OUT_MIN: [f64; 2] = [0.86, 0.86];
 
+/// The least shares of steering prompts with a silent answer: tuned, and held out.
+const STEERING_MIN: [f64; 2] = [0.98, 0.93];
+
 const DEADLINE: Duration = Duration::from_secs(30);
-/// The project of all items and prompts.
+/// The project of all items and prompts, and the one with many experiences, where the prompts only steer the work.
 const PROJECT: &str = "shop";
+const LARGE_PROJECT: &str = "large-shop";
 
 pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
     let binary = match flags {
@@ -40,13 +45,17 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
 
 pub(crate) fn gate(project: &Project) -> Result<StepOutcome> {
     let figures = measure(project, &project.build_binary(true)?)?;
-    let sets = [(&figures.tuned, TUNED_MIN), (&figures.held_out, HELD_OUT_MIN)];
+    let sets = [(&figures.about.tuned, TUNED_MIN), (&figures.about.held_out, HELD_OUT_MIN)];
+    let steering = &figures.steering;
+    let steers = [&steering.tuned, &steering.held_out].into_iter().zip(STEERING_MIN);
+    let is_loud = steers.into_iter().any(|(set, least)| set.silent() < least);
     let is_low = |(set, [found, silent]): &(&PromptSet, [f64; 2])| {
         set.found() < *found || set.silent() < *silent
     };
-    if sets.iter().any(is_low) {
+    if is_loud || sets.iter().any(is_low) {
         bail!(
-            "at least {TUNED_MIN:?} and, of those held out, {HELD_OUT_MIN:?} are wanted: {}\n{}",
+            "at least {TUNED_MIN:?} and, of those held out, {HELD_OUT_MIN:?} are wanted, and {STEERING_MIN:?} of those that \
+             steer: {}\n{}",
             figures.short(),
             figures.misses()
         );
@@ -54,20 +63,44 @@ pub(crate) fn gate(project: &Project) -> Result<StepOutcome> {
     Ok(StepOutcome::Ok(figures.short()))
 }
 
-/// How the hook answered the prompts that its rules were tuned with, and those that were held out.
+/// How the hook answered the prompts about items and about other subjects, and those that only steer the work.
 #[derive(Default)]
 struct RecallFigures {
+    about: PromptSets,
+    steering: PromptSets,
+}
+
+/// How the hook answered the prompts that its rules were tuned with, and those that were held out.
+#[derive(Default)]
+struct PromptSets {
     tuned: PromptSet,
     held_out: PromptSet,
 }
 
+impl PromptSets {
+    fn of(&mut self, row: &Value) -> &mut PromptSet {
+        match row["held_out"].as_bool() {
+            Some(true) => &mut self.held_out,
+            _ => &mut self.tuned,
+        }
+    }
+}
+
 impl RecallFigures {
     fn misses(&self) -> String {
-        [self.tuned.misses.as_str(), &self.held_out.misses].concat()
+        let sets = [&self.about, &self.steering];
+        sets.iter().flat_map(|sets| [&*sets.tuned.misses, &*sets.held_out.misses]).collect()
     }
 
     fn short(&self) -> String {
-        format!("{}; held out: {}", self.tuned.short(), self.held_out.short())
+        let steering = &self.steering;
+        format!(
+            "{}; held out: {}; steering prompts silent at {:.3}, held out {:.3}",
+            self.about.tuned.short(),
+            self.about.held_out.short(),
+            steering.tuned.silent(),
+            steering.held_out.silent()
+        )
     }
 }
 
@@ -103,47 +136,60 @@ impl PromptSet {
 }
 
 fn measure(project: &Project, binary: &Path) -> Result<RecallFigures> {
-    let file = project.root.join("quality/recall.jsonl");
-    let text =
-        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    let rows: Vec<Value> =
-        text.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("not JSON")?;
     let home = Home::new(binary)?;
-    let folder = home.file("home").join(PROJECT);
-    fs::create_dir_all(folder.join(".git"))?;
-    fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n")?;
-    let cwd = folder.to_string_lossy().into_owned();
     let _daemon = Daemon::start(&home, &[])?;
-    let mut paths: BTreeMap<&str, String> = BTreeMap::new();
     let mut figures = RecallFigures::default();
-    for row in &rows {
+    let cwd = repository(&home, PROJECT)?;
+    let mut paths: BTreeMap<String, String> = BTreeMap::new();
+    for row in &rows(project, "recall")? {
         let id = row["id"].as_str().context("a row without an id")?;
         match row["type"].as_str() {
             Some("memory") => {
-                paths.insert(id, memory(&home, row, &cwd)?);
+                paths.insert(id.to_owned(), memory(&home, row, &cwd)?);
             }
             Some("experience") => {
-                paths.insert(id, experience(&home, row, &cwd)?);
+                paths.insert(id.to_owned(), experience(&home, row, &cwd)?);
             }
             Some("prompt") => {
                 let shown = ask(&home, id, row, &cwd)?;
-                let set = match row["held_out"].as_bool() {
-                    Some(true) => &mut figures.held_out,
-                    _ => &mut figures.tuned,
-                };
-                judge(set, row, &shown, &paths)?;
+                judge(figures.about.of(row), row, &shown, &paths)?;
             }
             _ => bail!("a row of an unknown type: {row}"),
         }
     }
+    let cwd = repository(&home, LARGE_PROJECT)?;
+    for row in &rows(project, "ghaps")? {
+        experience(&home, row, &cwd)?;
+    }
+    for row in &rows(project, "steering")? {
+        let id = row["id"].as_str().context("a row without an id")?;
+        let shown = ask(&home, id, row, &cwd)?;
+        judge(figures.steering.of(row), row, &shown, &paths)?;
+    }
     Ok(figures)
+}
+
+/// The rows of a file of `quality/`.
+fn rows(project: &Project, name: &str) -> Result<Vec<Value>> {
+    let file = project.root.join(format!("quality/{name}.jsonl"));
+    let text =
+        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    text.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("not JSON")
+}
+
+/// Makes a repository in the home. Returns its directory.
+fn repository(home: &Home, name: &str) -> Result<String> {
+    let folder = home.file("home").join(name);
+    fs::create_dir_all(folder.join(".git"))?;
+    fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+    Ok(folder.to_string_lossy().into_owned())
 }
 
 fn judge(
     figures: &mut PromptSet,
     row: &Value,
     shown: &[String],
-    paths: &BTreeMap<&str, String>,
+    paths: &BTreeMap<String, String>,
 ) -> Result<()> {
     let said = row["text"].as_str().unwrap_or_default();
     match row["gold"].as_str() {
@@ -187,12 +233,21 @@ fn experience(home: &Home, row: &Value, cwd: &str) -> Result<String> {
         start[name] = row[name].clone();
     }
     let started = call(home, "start_ghap", &start)?;
+    // A row is written with a lesson alone, or with all members of a lesson and a root cause.
+    let lesson = match &row["lesson"] {
+        Value::String(lesson) => json!({ "what_worked": lesson }),
+        lesson => lesson.clone(),
+    };
     let mut resolve = json!({ "session_id": "s-learn", "cwd": cwd, "status": row["status"],
-        "result": row["result"], "lesson": { "what_worked": row["lesson"] } });
+        "result": row["result"], "lesson": lesson });
     if row["surprise"].is_string() {
         resolve["surprise"] = row["surprise"].clone();
-        resolve["root_cause"] =
-            json!({ "category": row["root_cause"], "description": row["surprise"] });
+        resolve["root_cause"] = match &row["root_cause"] {
+            Value::String(category) => {
+                json!({ "category": category, "description": row["surprise"] })
+            }
+            cause => cause.clone(),
+        };
     }
     call(home, "resolve_ghap", &resolve)?;
     Ok(format!("ghap://{}", id_in(&started)?))

@@ -1,6 +1,7 @@
 //! `cargo xtask weeks`: three made-up weeks of a developer's work go through a running daemon; then questions about
 //! them are asked, and the briefings that the sessions began with are judged.
 
+mod chores;
 mod judge;
 mod live;
 mod payload;
@@ -23,6 +24,7 @@ use crate::daemon::Daemon;
 use crate::home::Home;
 use crate::project::Project;
 use crate::report::StepOutcome;
+use chores::ChoreFigures;
 use judge::{Briefings, Judged};
 use plan::Weeks;
 
@@ -85,6 +87,8 @@ pub(crate) fn gate(project: &Project) -> Result<StepOutcome> {
              wanted in three and in ten hits\n{figures}"
         );
     }
+    figures.briefings.check()?;
+    figures.chores.check()?;
     Ok(StepOutcome::Ok(figures.short()))
 }
 
@@ -120,17 +124,19 @@ struct WeekFigures {
     everyday: [f64; 2],
     other_words: [f64; 2],
     briefings: Briefings,
+    chores: ChoreFigures,
 }
 
 impl WeekFigures {
     fn short(&self) -> String {
         format!(
-            "everyday {:.1} % in three and {:.1} % in ten, in other words {:.1} and {:.1} %; {}",
+            "everyday {:.1} % in three and {:.1} % in ten, in other words {:.1} and {:.1} %; {}; {}",
             self.everyday[0],
             self.everyday[1],
             self.other_words[0],
             self.other_words[1],
-            self.briefings
+            self.briefings,
+            self.chores
         )
     }
 }
@@ -138,6 +144,9 @@ impl WeekFigures {
 impl std::fmt::Display for WeekFigures {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.table)?;
+        for miss in &self.chores.misses {
+            writeln!(f, "not as wanted: {miss}")?;
+        }
         write!(f, "{}", self.short())
     }
 }
@@ -177,6 +186,7 @@ fn measure(
         everyday: [3, 10].map(|places| share(&judged, places, is_everyday)),
         other_words: [3, 10].map(|places| share(&judged, places, |one| !is_everyday(one))),
         briefings,
+        chores: chores::measure(&project.root, binary, seed)?,
     })
 }
 

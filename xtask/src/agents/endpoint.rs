@@ -27,6 +27,8 @@ pub(crate) struct Endpoint {
 struct EndpointState {
     scripts: Vec<Script>,
     received: Vec<Received>,
+    /// Questions since the start. Ids of messages and calls are made of it, so that none is used twice.
+    questions: usize,
 }
 
 /// A request that was a question to the model.
@@ -60,8 +62,9 @@ impl Endpoint {
 
     /// Starts these scripts and forgets earlier requests.
     pub(crate) fn play(&self, scripts: Vec<Script>) {
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) =
-            EndpointState { scripts, received: Vec::new() };
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.scripts = scripts;
+        shared.received.clear();
     }
 
     /// The requests received since `play`.
@@ -100,7 +103,8 @@ fn answer(path: &str, text: String, shared: &Mutex<EndpointState>) -> (&'static 
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let turn = next(&shared.scripts, &dialogue);
     shared.received.push(Received { dialogue, text });
-    ("200 OK", wire.write(&request, &turn, shared.received.len()))
+    shared.questions += 1;
+    ("200 OK", wire.write(&request, &turn, shared.questions))
 }
 
 /// The path and the body of a request.

@@ -5,13 +5,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Received};
 use super::script::{Script, ScriptLine};
 use super::stage::{MEMORY, Stage};
-use super::table::{FIX, HINT, RealAgent};
-use super::{learned, remembered};
+use super::table::{ContinuedSession, FIX, HINT, RealAgent};
+use super::{learned, remembered, twins};
 use crate::clients::install::Node;
 use crate::process;
 use crate::report::{StepLog, StepOutcome};
@@ -86,7 +86,12 @@ impl Proof<'_> {
             if self.agent.learns && step("a hypothesis", &|| self.learning_session()) {
                 step("the lesson", &|| self.warned_session());
             }
+            for (what, arguments) in self.agent.continued {
+                step(what, &|| self.continued(what, *arguments));
+            }
             step("hooks", &|| self.hooks_fired());
+            step("transcripts beside hooks", &|| twins::adds_nothing(&self.stage, self.agent.name));
+            step("transcripts without hooks", &|| twins::same_records(&self.stage, self.agent));
         }
         if connected {
             step("disconnected after its work", &|| {
@@ -174,6 +179,21 @@ impl Proof<'_> {
         let url = self.endpoint.url();
         self.run_session(|command| arguments(command, &url, PROMPT_ON))?;
         remembered::resumed(&self.endpoint.received(), &self.stage)
+    }
+
+    /// The session that was active last is continued. Its transcript may repeat records of the one before.
+    fn continued(&self, what: &str, arguments: ContinuedSession) -> Result<String> {
+        let listed: Value = serde_json::from_str(&self.stage.rekindle(&["sessions", "--json"])?)?;
+        let session = listed["sessions"][0]["session_id"].as_str().context("no session")?;
+        self.endpoint.play(Vec::new());
+        let url = self.endpoint.url();
+        let prompt = format!("Go on as {what}.");
+        self.run_session(|command| arguments(command, &url, &prompt, session))?;
+        let asked = self.endpoint.received();
+        if !asked.iter().any(|request| request.dialogue.said.len() > 1) {
+            bail!("the model did not get the earlier session: {asked:?}");
+        }
+        Ok(format!("{} questions to the model", asked.len()))
     }
 
     /// The briefing after a compaction lists the session's own work.

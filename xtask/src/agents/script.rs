@@ -67,6 +67,9 @@ const LOADER: &str = "ToolSearch";
 /// Names of the tools that start a further agent.
 const SPAWNERS: [&str; 2] = ["Agent", "Task"];
 
+/// Begins the text by which an agent tells the model that a further agent ended. It asks again for the last line.
+const NOTIFICATION: &str = "<task-notification>";
+
 /// The next turn: each result of a tool moves a conversation on by a line. A conversation without a
 /// script, or one that asks without tools, is answered with a word, as are all after the last line.
 pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> ModelTurn {
@@ -77,7 +80,11 @@ pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> ModelTurn {
         .filter(|_| !dialogue.tools.is_empty())
         .and_then(|script| script.lines.get(dialogue.results.len()));
     let Some(line) = line else { return ModelTurn::Say("Noted.".to_owned()) };
+    let is_notified = || dialogue.said.iter().any(|said| said.contains(NOTIFICATION));
     match line {
+        ScriptLine::Say(text) if is_notified() => {
+            ModelTurn::Say(format!("{text} The helper is done, too."))
+        }
         ScriptLine::Say(text) => ModelTurn::Say((*text).to_owned()),
         ScriptLine::Shell(command) => shell(command, &dialogue.tools),
         ScriptLine::Write(path, content) => write(path, content, &dialogue.tools),

@@ -82,6 +82,25 @@ impl Stage {
         self.run(Command::new(self.home.binary()).args(args))
     }
 
+    /// Copies a folder of the user to `TWIN_HOME`, with times an hour earlier: the sessions in it are over.
+    pub(crate) fn age(&self, folder: &str) -> Result<()> {
+        let mut python = Command::new("python3");
+        python.args(["-c", AGE, folder]).arg(self.user()).arg(self.home.file(TWIN_HOME));
+        self.run(&mut python).map(drop)
+    }
+
+    /// Runs `rekindle` with a store that no hook reports to.
+    pub(crate) fn twin(&self, args: &[&str]) -> Result<String> {
+        let mut command = Command::new(self.home.binary());
+        self.enclose(&mut command);
+        if self.home.file(TWIN_HOME).exists() {
+            command.env("GEMINI_CLI_HOME", self.home.file(TWIN_HOME));
+        }
+        command.args(args).env("REKINDLE_HOME", self.home.data());
+        command.env("REKINDLE_RUNTIME_DIR", self.home.file(TWIN_RUN));
+        Ok(process::run_ok(&mut command, DEADLINE)?.stdout)
+    }
+
     /// The hits of our search in the repository.
     pub(crate) fn search(&self, args: &[&str]) -> Result<Vec<Value>> {
         let printed = self.rekindle(&[&["search", "--json"], args].concat())?;
@@ -123,8 +142,15 @@ impl Drop for Stage {
     fn drop(&mut self) {
         // The daemon that a hook started would keep running in a deleted directory.
         let _ = self.rekindle(&["stop"]);
+        if self.home.file(TWIN_RUN).exists() {
+            let _ = self.twin(&["stop"]);
+        }
     }
 }
+
+/// The runtime directory of the store without hooks, and a home with sessions that are over.
+const TWIN_RUN: &str = "twin-run";
+const TWIN_HOME: &str = "twin-home";
 
 /// The repository in a home.
 const REPOSITORY: &str = "work/pottery";
@@ -158,6 +184,19 @@ const COUNT_EVENTS: &str = "\
 import json, sqlite3, sys
 rows = sqlite3.connect(sys.argv[1]).execute('SELECT name, count(*) FROM hooks_seen GROUP BY name')
 print(json.dumps(dict(rows.fetchall())))";
+
+const AGE: &str = r#"
+import datetime, pathlib, re, sys
+folder, user, copy = sys.argv[1:]
+def earlier(found):
+    then = datetime.datetime.fromisoformat(found.group(1)) - datetime.timedelta(hours=1)
+    return then.isoformat(timespec='milliseconds')
+for path in pathlib.Path(user, folder).rglob('*'):
+    if path.is_file():
+        target = pathlib.Path(copy, path.relative_to(user))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(re.sub(r'(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})(?=Z")', earlier, path.read_text()))
+"#;
 
 /// The file at a path: its permissions and its bytes, or its link target.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 use super::stage::Stage;
+use super::twins::ExpectedDifference;
 use crate::clients::install::Node;
 
 pub(crate) struct RealAgent {
@@ -28,8 +29,14 @@ pub(crate) struct RealAgent {
     pub(crate) compact: Option<&'static [&'static str]>,
     /// Arguments and environment that resume the last session with a prompt, for agents that report it.
     pub(crate) resumed: Option<fn(&mut Command, &str, &str)>,
+    /// Further ways to continue a session, which has this id: their names, and their arguments and environment.
+    pub(crate) continued: &'static [(&'static str, ContinuedSession)],
     /// Whether its sessions state hypotheses, and its hooks take texts at prompts and after tools.
     pub(crate) learns: bool,
+    /// Differences between the records of its hooks and those of its transcripts.
+    pub(crate) differs: &'static [ExpectedDifference],
+    /// The folder of its transcripts, if the last answer of a session is known only when the session is over.
+    pub(crate) late_answers: Option<&'static str>,
     /// Checks the output of a session for failed hooks.
     pub(crate) judge: fn(&str) -> Result<()>,
     /// Files that the agent itself writes in the user's home directory.
@@ -37,6 +44,9 @@ pub(crate) struct RealAgent {
     /// Files among these that we also edit, and the text of ours that must not remain there.
     pub(crate) shared: &'static [(&'static str, &'static str)],
 }
+
+/// Arguments and environment of a session that continues another one: the URL of the model, the prompt, and the id.
+pub(crate) type ContinuedSession = fn(&mut Command, &str, &str, &str);
 
 impl RealAgent {
     /// The agent's program in its home; `arguments` adds those of a session.
@@ -81,7 +91,10 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT, FIX],
         compact: Some(&["--continue"]),
         resumed: Some(claude_resumed),
+        continued: &[("a forked session", claude_forked)],
         learns: true,
+        differs: &[],
+        late_answers: None,
         judge: claude_judge,
         own: &[
             ".cache",
@@ -115,7 +128,11 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT],
         compact: None,
         resumed: Some(codex_resumed),
+        continued: &[("a forked session", codex_forked)],
         learns: true,
+        // Its hook does not tell the exit code of a command, which its transcript has.
+        differs: &[("type", "ls kiln/missing"), ("failure", "ls kiln/missing")],
+        late_answers: None,
         judge: |_| Ok(()),
         own: &[
             ".codex/.sandbox_migration",
@@ -154,7 +171,10 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT, FIX],
         compact: None,
         resumed: None,
+        continued: &[("a resumed session", gemini_resumed)],
         learns: false,
+        differs: &[],
+        late_answers: Some(".gemini"),
         judge: |_| Ok(()),
         own: &[".gemini/history", ".gemini/projects.json", ".gemini/tmp"],
         shared: &[],
@@ -176,7 +196,13 @@ pub(crate) const AGENTS: [RealAgent; 4] = [
         hints: &[HINT, FIX],
         compact: None,
         resumed: None,
+        continued: &[
+            ("a resumed session", opencode_resumed),
+            ("a forked session", opencode_forked),
+        ],
         learns: false,
+        differs: &[],
+        late_answers: None,
         judge: |_| Ok(()),
         own: &[
             ".cache",
@@ -206,6 +232,11 @@ fn claude_session(command: &mut Command, url: &str, prompt: &str) {
 fn claude_resumed(command: &mut Command, url: &str, prompt: &str) {
     claude_session(command, url, prompt);
     command.arg("--continue");
+}
+
+fn claude_forked(command: &mut Command, url: &str, prompt: &str, session: &str) {
+    claude_session(command, url, prompt);
+    command.args(["--resume", session, "--fork-session"]);
 }
 
 /// Every hook is reported with its exit code, except for those that run after the last line of output.
@@ -252,6 +283,11 @@ fn codex_resumed(command: &mut Command, _url: &str, prompt: &str) {
     command.args(["--json", "resume", "--last", prompt]);
 }
 
+fn codex_forked(command: &mut Command, _url: &str, prompt: &str, session: &str) {
+    command.args(["exec", "--dangerously-bypass-hook-trust", "-s", "danger-full-access"]);
+    command.args(["--json", "fork", session, prompt]);
+}
+
 fn gemini_files(stage: &Stage, _url: &str) -> Result<()> {
     let text = "{\n    \"security\": { \"auth\": { \"selectedType\": \"gemini-api-key\" } },\n    \
                 \"privacy\": { \"usageStatisticsEnabled\": false }\n}\n";
@@ -263,6 +299,11 @@ fn gemini_session(command: &mut Command, url: &str, prompt: &str) {
     command.args(["-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-o", "json", "-p", prompt]);
     command.env("GOOGLE_GEMINI_BASE_URL", url).env("GEMINI_API_KEY", "scripted");
     command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+}
+
+fn gemini_resumed(command: &mut Command, url: &str, prompt: &str, _session: &str) {
+    gemini_session(command, url, prompt);
+    command.args(["--resume", "latest"]);
 }
 
 fn opencode_files(stage: &Stage, url: &str) -> Result<()> {
@@ -278,4 +319,14 @@ fn opencode_files(stage: &Stage, url: &str) -> Result<()> {
 
 fn opencode_session(command: &mut Command, _url: &str, prompt: &str) {
     command.args(["run", "--model", "scripted/scripted", prompt]);
+}
+
+fn opencode_resumed(command: &mut Command, url: &str, prompt: &str, session: &str) {
+    opencode_session(command, url, prompt);
+    command.args(["--session", session]);
+}
+
+fn opencode_forked(command: &mut Command, url: &str, prompt: &str, session: &str) {
+    opencode_resumed(command, url, prompt, session);
+    command.arg("--fork");
 }

@@ -21,6 +21,8 @@ pub(super) const SIZE_LARGE: usize = 1_000_000;
 pub(super) const SIZE_INGEST: usize = 100_000;
 
 const BYTES_MAX: f64 = 400.0;
+/// Part of a bare GROUP BY that statistics may take in a large store.
+const STATS_MAX: f64 = 0.2;
 const EVENTS_PER_SECOND_MIN: f64 = 20_000.0;
 const INDEX_BEHIND_MAX: Duration = Duration::from_secs(60);
 const MEASURE_DEADLINE: Duration = Duration::from_secs(600);
@@ -67,6 +69,7 @@ pub(crate) fn rows(
         for read in &READS {
             rows.push(read_row(read, size, &figures)?);
         }
+        rows.push(stats_row(size, &figures)?);
     }
     rows.extend(ingest(&Made::get(project, programs, SIZE_INGEST)?, programs, amount)?);
     Ok(rows)
@@ -164,6 +167,20 @@ fn read_row(read: &Read, size: usize, figures: &Value) -> Result<Row> {
     Ok(row.against(format!("{bare:.3} ms bare SQL"), ours / bare))
 }
 
+/// Statistics of 90 days beside a bare GROUP BY of the same records.
+fn stats_row(size: usize, figures: &Value) -> Result<Row> {
+    let of = &figures["activity_stats"];
+    let figure = |side: &str| of[side].as_f64().context("no figure of 'activity_stats'");
+    let (ours, bare) = (figure("ours")?, figure("bare")?);
+    // The counts are read whole, whatever the number of records.
+    let judged = size >= SIZE_LARGE;
+    let target = if judged { format!("≤ {STATS_MAX} × GROUP BY") } else { "-".to_owned() };
+    let measure = format!("{}: activity_stats of 90 days, median", shown(size));
+    let good = !judged || ours <= STATS_MAX * bare;
+    let row = Row::figure(&measure, format!("{ours:.2} ms"), &target, good);
+    Ok(row.against(format!("{bare:.2} ms GROUP BY"), ours / bare))
+}
+
 /// Events from eight connections, each acknowledged after its COMMIT, and the time after the last of
 /// them until the index has them all.
 fn ingest(made: &Made, programs: &Programs, amount: &Amount) -> Result<Vec<Row>> {
@@ -233,6 +250,12 @@ mod tests {
             "timeline": { "ours": 0.4, "p95": 0.5, "bare": 0.1 },
             "search": { "ours": 9.0, "p95": 12.0, "bare": 8.0 },
         });
+        let stats = |ours: f64, size| {
+            let figures = json!({ "activity_stats": { "ours": ours, "bare": 100.0 } });
+            stats_row(size, &figures).expect("its figures are there")
+        };
+        assert_eq!(failures(&[stats(19.0, SIZE_LARGE), stats(50.0, 1_000)]).len(), 0);
+        assert_eq!(failures(&[stats(21.0, SIZE_LARGE)]).len(), 1);
         let row = |name: &str, size: usize| {
             let read = READS.iter().find(|read| read.name == name).expect("it is measured");
             read_row(read, size, &figures).expect("its figures are there")

@@ -16,7 +16,6 @@ const KNOWN_CYCLES: &[(&str, usize)] = &[
     ("crates/eval/src/lib.rs", 8),
     ("crates/fuzz/src/targets.rs", 10),
     ("crates/plugin-hints/src/held.rs", 5),
-    ("crates/plugin-observations/src/briefing/files_in_progress.rs", 6),
     ("crates/program/src/commands.rs", 17),
     ("crates/runtime/src/runtime.rs", 11),
     ("crates/server/src/http.rs", 6),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::live::{Briefed, folder};
@@ -77,6 +77,23 @@ pub(super) struct Briefings {
     pub(super) open_ends: usize,
     /// Open ends that the next session of their project was shown.
     pub(super) shown: usize,
+}
+
+/// The least share of the rows that the session has to use: twice that of the first briefings (15.8 %), which listed the
+/// newest records.
+const USED_MIN: f64 = 0.316;
+
+impl Briefings {
+    /// An error if too few rows were used or an open end was missing.
+    pub(super) fn check(&self) -> Result<()> {
+        let used = self.used as f64 / self.rows.max(1) as f64;
+        if used < USED_MIN || self.shown < self.open_ends || self.open_ends == 0 {
+            bail!(
+                "{USED_MIN} of the briefing rows are to be used, and all open ends shown: {self}"
+            );
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Briefings {
@@ -199,6 +216,15 @@ mod tests {
         assert!(work.needs("- uploader gives up without a retry"));
         assert!(!work.needs("- git status"));
         assert!(!work.needs("- uploader is slow"));
+    }
+
+    #[test]
+    fn too_few_used_rows_or_a_missing_open_end_is_an_error() {
+        let of = |used: usize, shown: usize| Briefings { rows: 1_000, used, open_ends: 8, shown };
+        assert!(of(316, 8).check().is_ok());
+        assert!(of(315, 8).check().is_err());
+        assert!(of(400, 7).check().is_err());
+        assert!(Briefings { rows: 10, used: 10, open_ends: 0, shown: 0 }.check().is_err());
     }
 
     #[test]
