@@ -1,6 +1,6 @@
 // The shell of the page: views and their addresses, filters that all views share, the connection, keys and themes.
 
-import { call, isAborted } from "/api.js";
+import { ApiError, call, isAborted } from "/api.js";
 import { problem, show, toast } from "/dialog.js";
 import { address, encoded, h, icon, link, replace } from "/dom.js";
 import { openFooter } from "/footer.js";
@@ -8,31 +8,25 @@ import { clockTime, dayAndTime, dayKey, now, oneLine, plural, time, visible } fr
 import { connection, onNotification, onState, signedOut, start as startLive } from "/live.js";
 import { pickUpKey } from "/session.js";
 
-/** The views in the navigation: a later view is a module and a line. `filters` names the shared filters that it uses. */
+/** The views in the navigation: a later view is a module `views/ID.js` and a line. `filters` names the shared filters that it uses. */
 export const VIEWS = [
-  { id: "timeline", title: "Timeline", key: "t", load: () => import("/views/timeline.js") },
-  { id: "sessions", title: "Sessions", key: "s", load: () => import("/views/sessions.js") },
-  { id: "search", title: "Search", key: "f", load: () => import("/views/search.js") },
-  { id: "hints", title: "Hints", key: "h", load: () => import("/views/hints.js"), filters: [] },
-  {
-    id: "learning",
-    title: "Learning",
-    key: "l",
-    load: () => import("/views/learning.js"),
-    filters: ["project"],
-  },
-  { id: "receipts", title: "Receipts", key: "r", load: () => import("/views/receipts.js") },
-  { id: "stats", title: "Stats", key: "a", load: () => import("/views/stats.js") },
-  { id: "projects", title: "Projects", key: "p", load: () => import("/views/projects.js"), filters: [] },
-  { id: "health", title: "Health", key: "d", load: () => import("/views/health.js"), filters: [] },
+  { id: "timeline", title: "Timeline", key: "t" },
+  { id: "sessions", title: "Sessions", key: "s" },
+  { id: "search", title: "Search", key: "f" },
+  { id: "hints", title: "Hints", key: "h", filters: [] },
+  { id: "learning", title: "Learning", key: "l", filters: ["project"] },
+  { id: "receipts", title: "Receipts", key: "r" },
+  { id: "stats", title: "Stats", key: "a" },
+  { id: "projects", title: "Projects", key: "p", filters: [] },
+  { id: "health", title: "Health", key: "d", filters: [] },
 ];
 
 /** Views that other views lead to. */
 const INNER = [
-  { id: "session", title: "Session", load: () => import("/views/session.js"), filters: [] },
-  { id: "file", title: "File", load: () => import("/views/file.js"), filters: [] },
-  { id: "record", title: "Record", load: () => import("/views/record.js"), filters: [] },
-  { id: "unknown", title: "Not found", load: () => import("/views/unknown.js"), filters: [] },
+  { id: "session", title: "Session", filters: [] },
+  { id: "file", title: "File", filters: [] },
+  { id: "record", title: "Record", filters: [] },
+  { id: "unknown", title: "Not found", filters: [] },
 ];
 
 const STATUS_MS = 60_000;
@@ -162,7 +156,7 @@ async function route({ scroll = null, focus = false } = {}) {
   if (focus && isOther) byId("title").focus({ preventScroll: true });
   if (scroll === 0) scrollTo(0, 0);
   try {
-    const module = await entry.load();
+    const module = await load(entry);
     if (current !== opened) return;
     const about = {
       params,
@@ -181,6 +175,20 @@ async function route({ scroll = null, focus = false } = {}) {
     loading.remove();
   }
   if (current === opened && scroll) restoreScroll(opened, scroll);
+}
+
+/**
+ * Reads the module of a view. A browser remembers a module that it could not read, so the next attempt uses another
+ * address; a module that this one imports may have been lost, too, and then only reading the page again helps.
+ */
+async function load(entry) {
+  try {
+    return await import(`/views/${entry.id}.js${entry.lost ? `?again=${entry.lost}` : ""}`);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    entry.lost = (entry.lost ?? 0) + 1;
+    throw new ApiError("gone", "The daemon does not respond, so this view could not be read.", "It opens when the daemon is back.");
+  }
 }
 
 /** Goes back to a place in a list that reads its rows while it is scrolled. */
@@ -202,6 +210,7 @@ function close() {
 
 /** Opens the view of this address again. */
 function reopen() {
+  if (current?.entry.lost > 1 && connection().connected) return location.reload();
   close();
   route();
 }

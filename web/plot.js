@@ -119,7 +119,7 @@ function plainTable(caption, titles, rows) {
       "tbody",
       {},
       ...rows.map(([first, ...rest]) =>
-        h("tr", {}, h("th", { scope: "row" }, first), ...rest.map((cell) => h("td", {}, cell))),
+        h("tr", {}, h("th", { scope: "row" }, first), ...rest.map((cell, index) => h("td", { "data-label": titles[index + 1] }, cell))),
       ),
     ),
   );

@@ -59,7 +59,7 @@ export function failedBadge(record) {
     "span",
     { class: "badge badge-failed" },
     icon("failed"),
-    Number.isInteger(code) ? `failed, exit ${code}` : "failed",
+    h("span", {}, "failed", Number.isInteger(code) && h("span", { class: "exit-code" }, `, exit ${code}`)),
   );
 }
 

@@ -113,14 +113,30 @@ function pauseControl(project, pauses, reload) {
 async function addAlias(project, reload) {
   const alias = await ask({
     title: `Another name for ${project.name}`,
-    label: "A directory, a remote or a name that leads to this project. It cannot be removed later.",
+    label: "A directory, a remote or a name that leads to this project.",
     yes: "Add",
   });
   if (!alias?.trim()) return;
   await run(async () => {
-    await call("alias_project", { project: project.path, alias: alias.trim() });
+    const { project: changed } = await call("alias_project", { project: project.path, alias: alias.trim() });
     await reload();
-    toast(`${alias.trim()} leads to ${project.name} now.`);
+    // The store writes a remote in its normal form.
+    const added = changed.aliases.filter((one) => !project.aliases.includes(one));
+    undoable(`${alias.trim()} leads to ${project.name} now.`, async () => {
+      for (const one of added) await call("unalias_project", { project: project.path, alias: one });
+      await reload();
+    });
+  });
+}
+
+async function removeAlias(project, alias, reload) {
+  await run(async () => {
+    await call("unalias_project", { project: project.path, alias });
+    await reload();
+    undoable(`${alias} no longer leads to ${project.name}.`, async () => {
+      await call("alias_project", { project: project.path, alias });
+      await reload();
+    });
   });
 }
 
@@ -263,6 +279,11 @@ function projectCard(project, projects, pauses, reload) {
                     "aria-label": `Split off ${visible(alias)}`,
                   })
                 : null,
+              alias !== project.root &&
+                button("Remove", () => removeAlias(project, alias, reload), {
+                  class: "button button-quiet",
+                  "aria-label": `Remove the alias ${visible(alias)}`,
+                }),
             ),
           ),
         ),
@@ -462,7 +483,7 @@ function purgeCard(projects, filters, reload, focus) {
     if (!yes) return;
     control.disabled = true;
     await fill(replace(place), async () => {
-      const result = await call("purge", { ...asked, confirm: true });
+      const result = await call("purge", { ...asked, confirm: true, expected: amount });
       await reload();
       return [
         h("p", { class: "notice", role: "status" }, `${plural(total(result), "record")} deleted.`),

@@ -197,6 +197,7 @@ function hitItem(hit, query, signal) {
       hit.project ? h("span", {}, hit.project) : null,
       hit.session_id ? h("span", {}, isSession(hit.session_id) && "session ", sessionLink(hit.session_id)) : null,
       hit.is_pinned ? badge("Pinned") : null,
+      hit.count > 1 ? h("span", { class: "badge", title: `${number(hit.count)} records with this text` }, `×${number(hit.count)}`) : null,
       h("span", { class: "score" }, `score ${Number(hit.score ?? 0).toFixed(2)}`),
     ),
     h("p", { class: "record-text" }, marked(visible(hit.content_preview ?? ""), wanted)),

@@ -79,7 +79,9 @@ export async function open(root, { params, signal, navigate, setTitle }) {
 
   // ---- Head: name, state, actions
 
-  const titleOf = () => session.meta.name || trace.summary?.intent || session.meta.currentIntent || "Session";
+  /** Before the summary is written, the first prompt says what a session is about, as in the list of sessions. */
+  const intent = () => trace.summary?.intent || trace.prompts.find(({ content }) => content)?.content;
+  const titleOf = () => session.meta.name || intent() || session.meta.currentIntent || "Session";
 
   function showHead() {
     setTitle(oneLine(titleOf(), 90));
@@ -411,6 +413,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
   function showGone() {
     if (isGone) return;
     isGone = true;
+    setTitle("Deleted session");
     replace(
       root,
       h(

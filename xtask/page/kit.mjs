@@ -558,6 +558,17 @@ export async function badBoxes(page) {
         inner.left > outer.left - 2 && inner.right < outer.right + 2 && inner.top > outer.top - 2 && inner.bottom < outer.bottom + 2;
       if (!isInside) problems.push(`badge outside its row: ${name(badge)} of ${row.textContent.slice(0, 60)}`);
     }
+    for (const row of scope.querySelectorAll(".tl-row")) {
+      const [badges, session] = [row.querySelector(".tl-badges"), row.querySelector(".tl-session")];
+      if (!badges || !session) continue;
+      const [one, other] = [badges.getBoundingClientRect(), session.getBoundingClientRect()];
+      const isApart = one.right <= other.left || other.right <= one.left || one.bottom <= other.top || other.bottom <= one.top;
+      if (one.width > 0 && !isApart) problems.push(`badges over the session: ${row.textContent.slice(0, 60)}`);
+    }
+    for (const table of scope.querySelectorAll(".plot-table")) {
+      if (table.checkVisibility() && table.scrollWidth > table.clientWidth + 1)
+        problems.push(`a table that is cut off: ${table.textContent.slice(0, 40)}`);
+    }
     for (const card of scope.querySelectorAll(".card")) {
       const edge = card.getBoundingClientRect().right;
       const texts = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);

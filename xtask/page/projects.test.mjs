@@ -99,13 +99,24 @@ test("a project can be excluded from recording until it is resumed", async () =>
   await page.finish();
 });
 
-test("an alias is added, and one of another project is refused with the reason", async () => {
+test("an alias is added and removed with Undo, and one of another project is refused with the reason", async () => {
   const page = await openPage(home, { path: "/?view=projects" });
   const shop = await manage(page, "shop");
   await shop.getByRole("button", { name: "Add an alias" }).click();
   await page.getByRole("dialog").getByRole("textbox").fill("webshop");
   await page.keyboard.press("Enter");
-  await shop.getByText("webshop", { exact: true }).waitFor();
+  const alias = shop.getByText("webshop", { exact: true });
+  await alias.waitFor();
+  const undo = () => page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await undo();
+  await alias.waitFor({ state: "detached" });
+  await home.call("alias_project", { project: "shop", alias: "webshop" });
+  await page.reload();
+  await manage(page, "shop");
+  await shop.getByRole("button", { name: "Remove the alias webshop" }).click();
+  await alias.waitFor({ state: "detached" });
+  await undo();
+  await alias.waitFor();
   await shop.getByRole("button", { name: "Add an alias" }).click();
   await page.getByRole("dialog").getByRole("textbox").fill(home.project("site"));
   await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
@@ -165,10 +176,20 @@ test("a purge counts, shows samples, and deletes only after its number is typed"
   await screenshot(page, "projects-purge-confirm");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   assert.deepEqual((await home.call("purge", { search: "coupon", project: "shop" })).observations, dry.observations);
+  // A record that arrives while the question is open was not counted, so nothing is deleted.
   await form.getByRole("button", { name: `Delete ${number} records` }).click();
+  await home.hooks(turn("late", home.project("shop"), Date.now(), { prompt: "One more coupon" }));
   await dialog.getByRole("textbox").fill(String(number));
   await accept.click();
-  await form.getByText(`${number} records deleted.`).waitFor();
+  await form.getByText("nothing was deleted").waitFor();
+  const more = await home.call("purge", { search: "coupon", project: "shop" });
+  const now = more.observations + more.prompts;
+  assert.ok(now > number, "the new record, and nothing was deleted");
+  await form.getByRole("button", { name: "Count what would be deleted" }).click();
+  await form.getByRole("button", { name: `Delete ${now} records` }).click();
+  await dialog.getByRole("textbox").fill(String(now));
+  await accept.click();
+  await form.getByText(`${now} records deleted.`).waitFor();
   assert.equal((await home.call("purge", { search: "coupon", project: "shop" })).observations, 0);
   await form.getByLabel("Records").fill("7");
   await form.getByLabel("Before").fill("not a time");

@@ -190,6 +190,19 @@ test("content stays while the daemon is gone, says since when, and continues wit
   await page.finish();
 });
 
+// @page_survives_the_daemon
+test("a view that is opened for the first time while the daemon is gone appears when it is back", async () => {
+  const page = await openPage(home, { allow: DOWN });
+  await page.waitForSelector(".is-live");
+  await home.stop("SIGKILL");
+  await page.waitForSelector("text=/Stale since \\d/");
+  await page.click("nav a.nav-link[href*='view=health']");
+  await page.waitForSelector("text=this view could not be read");
+  await home.start();
+  await page.waitForSelector("#main h2 >> text=Doctor", { timeout: 10_000 });
+  await page.finish();
+});
+
 test("a daemon that hangs makes the page stale, and the page continues with it", async () => {
   const page = await openPage(home, { allow: DOWN });
   await page.waitForSelector(".is-live");
@@ -305,6 +318,15 @@ test("a daemon at another port leaves the page stale, and a new link works", asy
   const again = await openPage(other, { context: await newContext() });
   await again.waitForSelector(".tl-item");
   await again.context().close();
+  // The sign-in at the other port does not replace that of the first one.
+  context.signedIn.delete(other);
+  const here = await openPage(other, { context });
+  await here.waitForSelector(".tl-item");
+  await here.close();
+  await other.stop();
+  await other.start(first);
+  await page.reload();
+  await page.waitForSelector(".tl-item");
   await context.close();
   assert.deepEqual([...page.errors, ...again.errors], []);
   await other.close();

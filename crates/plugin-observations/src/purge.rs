@@ -6,7 +6,7 @@ use std::path::Path;
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::observation::{Observation, RecordType};
-use model::{OpError, limits};
+use model::{Code, OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::literal::{self, LiteralElsewhere, LiteralMatches, SpoolText};
@@ -60,6 +60,9 @@ pub(crate) struct PurgeParams {
     /// Whether to remove what matches; otherwise it is only counted.
     #[serde(default)]
     confirm: bool,
+    /// The number of records that were counted before. If another number matches now, nothing is removed.
+    #[serde(default)]
+    expected: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -189,6 +192,7 @@ impl Op for Purge {
             damaged::separate_ids(tx)?;
             let filter = params.filter(tx, query.as_ref(), form, now)?;
             let done = purge::run(tx, &filter)?;
+            params.check_expected(done.total())?;
             // The answer is stored for a repeat of the call, so it must not contain deleted text.
             let mut output = PurgeOutput::new(Purged { samples: Vec::new(), ..done }, true, now);
             params.count_left(tx, &filter, &mut output)?;
@@ -227,6 +231,19 @@ pub(crate) fn copies_left(cx: &Cx<'_>, text: Option<&str>) -> Vec<String> {
 }
 
 impl PurgeParams {
+    /// Refuses to delete another number of records than the caller counted. The error rolls the deletion back.
+    fn check_expected(&self, found: usize) -> Result<(), OpError> {
+        let Some(expected) = self.expected.filter(|expected| *expected != found) else {
+            return Ok(());
+        };
+        let message = format!(
+            "nothing was deleted: {} now, and you expected {expected}",
+            text::counted(found, "record") + if found == 1 { " matches" } else { " match" },
+        );
+        Err(OpError::new(Code::Conflict, message)
+            .hint("Count again; records may have been added since."))
+    }
+
     /// Refuses a purge without a filter, or with one that would match more than the caller means.
     fn check(&self) -> Result<Option<Query>, OpError> {
         let given = self.before.is_some()

@@ -106,7 +106,10 @@ impl ListedSession {
         // The stored counts are as of the end of the last turn.
         let actions = match session.state {
             SessionState::Active => sessions::actions(rx, session.id)?,
-            _ => sessions::counts(rx, &session)?.iter().map(|(_, count)| count).sum(),
+            _ => {
+                let counts = sessions::counts(rx, &session)?;
+                counts.iter().filter(|(kind, _)| kind.is_action()).map(|(_, count)| count).sum()
+            }
         };
         Ok(ListedSession {
             unobserved: details.is_unobserved(),

@@ -77,8 +77,12 @@ pub struct Purged {
 impl Purged {
     /// Whether nothing matched.
     pub fn is_nothing(&self) -> bool {
-        let records: usize = self.records.iter().map(|(_, count)| count).sum();
-        records + self.sessions + self.summaries + self.projects + self.notes == 0
+        self.total() + self.sessions + self.summaries + self.projects + self.notes == 0
+    }
+
+    /// How many records are deleted.
+    pub fn total(&self) -> usize {
+        self.records.iter().map(|(_, count)| count).sum()
     }
 
     /// How many records of an aggregate are deleted.

@@ -615,7 +615,8 @@ pub fn counts(rx: &Rx<'_>, session: &Session) -> Result<Vec<(ObsType, u64)>, OpE
 
 /// The number of actions in a session until now, repeats included.
 pub fn actions(rx: &Rx<'_>, id: i64) -> Result<u64, OpError> {
-    Ok(observations::counts_of_session(rx, id)?.into_iter().map(|(_, count)| count).sum())
+    let counts = observations::counts_of_session(rx, id)?;
+    Ok(counts.into_iter().filter(|(kind, _)| kind.is_action()).map(|(_, count)| count).sum())
 }
 
 /// Rebuilds the summary at the end of the group, once however often it is requested in it.

@@ -102,7 +102,7 @@ fn the_link_opens_the_page_once_and_leaves_a_strict_cookie_and_a_key() {
     let (pair, attributes) = cookie.split_once("; ").unwrap();
     assert_eq!(attributes, "HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000");
     let (name, value) = pair.split_once('=').unwrap();
-    assert_eq!(name, format!("rekindle_{}", home.locations().database_id()));
+    assert_eq!(name, format!("rekindle_{}_{}", daemon.port, home.locations().database_id()));
     assert!(value != daemon.token && value != code);
 
     let again = browser.get(&link);

@@ -92,7 +92,9 @@ impl Browsers {
         let known = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let state = BrowsersState { known: known.unwrap_or_default(), ..BrowsersState::default() };
         Browsers {
-            cookie: format!("rekindle_{id}"),
+            // With the port: a browser keeps one cookie of a name for all ports of a host, and a sign-in at another port
+            // would replace that of this one.
+            cookie: format!("rekindle_{port}_{id}"),
             id,
             file,
             address: address.to_owned(),

@@ -207,7 +207,7 @@ fn only_the_right_token_opens() {
     }
     assert_eq!(check(&auth, Method::GET, &[]), Err(Code::Unauthenticated));
     assert_eq!(
-        check(&auth, Method::GET, &[("cookie", "rekindle_00c0ffee=s3cret-token")]),
+        check(&auth, Method::GET, &[("cookie", "rekindle_8765_00c0ffee=s3cret-token")]),
         Err(Code::Unauthenticated)
     );
     assert_eq!(check(&self::auth(None), Method::POST, &[]), Ok(()));
@@ -217,7 +217,7 @@ fn only_the_right_token_opens() {
 fn an_empty_cookie_or_link_opens_nothing() {
     let auth = auth(Some("t"));
     assert_eq!(
-        check(&auth, Method::GET, &[("cookie", "rekindle_00c0ffee=")]),
+        check(&auth, Method::GET, &[("cookie", "rekindle_8765_00c0ffee=")]),
         Err(Code::Unauthenticated)
     );
     assert!(auth.redeem("").is_none());
@@ -307,7 +307,7 @@ fn a_proof_counts_once_and_only_for_the_pages_own_requests() {
     let proof = browser.proof(20, "POST");
     let no_origin = [cookie, ("rekindle-proof", proof.as_str())];
     assert_eq!(check(&auth, Method::POST, &no_origin), Err(Code::Forbidden));
-    let wrong = ("cookie", "rekindle_00c0ffee=00; xrekindle_00c0ffee=1");
+    let wrong = ("cookie", "rekindle_8765_00c0ffee=00; xrekindle_8765_00c0ffee=1");
     let sent = [wrong, OWN, ("rekindle-proof", proof.as_str())];
     assert_eq!(check(&auth, Method::POST, &sent), Err(Code::Unauthenticated), "another cookie");
 }

@@ -439,7 +439,7 @@ async fn the_link_opens_the_page_once_and_its_key_calls() {
     let (after, code) = opened.headers["location"].split_once("#open=").unwrap();
     assert_eq!(after, "/");
     let cookie = &opened.headers["set-cookie"];
-    assert!(cookie.starts_with("rekindle_00c0ffee=") && !cookie.contains(TOKEN), "{cookie}");
+    assert!(cookie.contains("_00c0ffee=") && !cookie.contains(TOKEN), "{cookie}");
     assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000"), "{cookie}");
     let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
     assert_eq!(server.ask_bare("GET", &path, &[&host], "").await.status, 403, "used up");
