@@ -12,9 +12,6 @@ use serde_json::{Value, json};
 
 use crate::{EventSink, ReadEvent, SessionPlace, TranscriptReader, Unread};
 
-/// A message that is older than its session by more than this is a copy from another session, in milliseconds.
-const COPIED_MS: i64 = 10_000;
-
 /// Begins the text by which OpenCode tells the model that the user ran a command. Hooks do not report it.
 const USER_RAN: &str = "The following tool was executed by the user";
 
@@ -123,7 +120,8 @@ impl OpenCode {
     ) -> Result<(), Unread> {
         self.end_message(sink);
         let role = text(data, "role").ok_or(Unread::Malformed)?;
-        let is_copy = self.created.zip(at).is_some_and(|(created, at)| at < created - COPIED_MS);
+        // OpenCode creates a session before its first message, and a fork keeps the times of the messages that it copies.
+        let is_copy = self.created.zip(at).is_some_and(|(created, at)| at < created);
         // Of an assistant it says that the message is a summary; of a user it is an object.
         let is_summary = data.get("summary").and_then(Json::as_bool) == Some(true);
         self.message = Some(OpenMessage {

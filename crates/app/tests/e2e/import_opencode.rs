@@ -176,6 +176,26 @@ fn importing_what_the_plugin_for_opencode_captured_adds_nothing() {
 
 /// @import_opencode
 #[test]
+fn a_fork_made_seconds_after_its_session_adds_only_its_own() {
+    let desk = OpenCodeDesk::new();
+    desk.work();
+    let forked = "INSERT INTO session VALUES ('ses_3', 'p', NULL, ?1, 'Totals of the zebra (fork #1)', '1.2', ?2, ?2)";
+    desk.db.execute(forked, rusqlite::params![desk.shop, some_days_ago() + 5_000]).unwrap();
+    // The copies have ids of their own and the times of the originals.
+    desk.message("msg_6", "ses_3", 1_000, json!({ "role": "user" }));
+    desk.says("prt_7", "msg_6", "why does the zebra lose its price?");
+    desk.message("msg_7", "ses_3", 2_000, json!({ "role": "assistant", "finish": "tool-calls" }));
+    desk.ran("prt_8", "msg_7", CALL);
+    desk.message("msg_8", "ses_3", 3_000, json!({ "role": "assistant", "finish": "stop" }));
+    desk.says("prt_9", "msg_8", "The okapi rows lack a column.");
+    desk.message("msg_9", "ses_3", 5_001, json!({ "role": "user" }));
+    desk.says("prt_10", "msg_9", "and the gnu?");
+    let imported = desk.import(&["opencode"]);
+    assert_eq!(counts(&imported), [2, 1, 2, 2, 0], "{imported}");
+}
+
+/// @import_opencode
+#[test]
 fn old_folders_count_where_the_database_does_not_know_the_session() {
     let desk = OpenCodeDesk::new();
     desk.work();

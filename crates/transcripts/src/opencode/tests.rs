@@ -99,6 +99,22 @@ fn words_that_no_user_wrote_and_copies_are_left_out() {
     assert_eq!(events(&rows), ["chat.message why?"]);
 }
 
+/// A fork can be made within a second of the last message.
+#[test]
+fn a_message_that_is_a_millisecond_older_than_its_session_is_a_copy() {
+    let rows = [
+        session(),
+        message("msg_1", "user", 99_998, None),
+        words("asked in the session that this one was forked from"),
+        message("msg_2", "assistant", 99_999, Some("stop")),
+        tool(CALL, "completed"),
+        words("answered there, too"),
+        message("msg_3", "user", 100_000, None),
+        words("why?"),
+    ];
+    assert_eq!(events(&rows), ["chat.message why?"]);
+}
+
 #[test]
 fn only_the_calls_of_a_subagent_are_events() {
     let rows = [
