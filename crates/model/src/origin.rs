@@ -59,6 +59,13 @@ impl Origin {
         }
     }
 
+    /// Whether the transcript of a fork copied this event and left only the id of its line: the prompt has no id of its
+    /// own.
+    pub fn is_copy(event: &HookEvent) -> bool {
+        let line = event.transcript.as_ref().and_then(|facts| facts.line.as_ref());
+        line.is_some() && line == event.prompt_id.as_ref() && event.agent_id.is_none()
+    }
+
     /// The origin of a record of which the agent has no id: its session, its text, and how often the text was there.
     pub fn of_text(event: &HookEvent, repeat: u32) -> Option<Origin> {
         let (kind, text) = match &event.what {

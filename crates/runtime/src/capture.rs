@@ -7,10 +7,10 @@ use model::hook::{Happening, HookEvent, ToldEntry};
 use model::import::ImportCounts;
 use model::origin::Origin;
 use model::{OpError, limits};
-use place::{Captured, Places, listed};
+use place::{Captured, PlaceSource as _, Places, listed};
 use store::origins::{self, KnownOrigin};
 use store::receipts::{self, NewReceipt};
-use store::{Tx, hook_events, sessions, unfinished};
+use store::{Tx, hook_events, projects, sessions, unfinished};
 
 /// The parts needed to record an event. Cheap to clone.
 #[derive(Clone)]
@@ -81,6 +81,9 @@ impl Recorder {
                 return Ok(ImportCounts::of_known());
             }
             Some(KnownOrigin::Forgotten) if !again => return Ok(ImportCounts::of_forgotten()),
+            None if self.is_copy_of_captured(tx, event, batch)? => {
+                return Ok(ImportCounts::of_known());
+            }
             _ => {}
         }
         let Some(mut captured) = self.captured(tx, event)? else {
@@ -109,6 +112,26 @@ impl Recorder {
             ends_with(tx, event, origin, from)?;
         }
         Ok(counts)
+    }
+
+    /// Whether a fork copied this event from a session that a hook captured, and no import has read. Then the record gets
+    /// the id of the line, by which the session's own transcript finds it.
+    fn is_copy_of_captured(
+        &self,
+        tx: &Tx<'_>,
+        event: &HookEvent,
+        batch: i64,
+    ) -> Result<bool, OpError> {
+        let Some(line) = Origin::of_line(event).filter(|_| Origin::is_copy(event)) else {
+            return Ok(false);
+        };
+        let place = self.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+        let Some(project) = projects::known(tx, &place.facts)? else { return Ok(false) };
+        let record = origins::before_copied(tx, event, project.id)?;
+        if let Some(record) = record {
+            origins::add(tx, line, record, Some(batch))?;
+        }
+        Ok(record.is_some())
     }
 
     fn captured<'e>(

@@ -200,6 +200,30 @@ pub fn stored_before(rx: &Rx<'_>, event: &HookEvent, session: i64) -> Result<Opt
     })
 }
 
+/// The record that a hook stored of an event which a fork copied: of the project and of the agent, with the same text,
+/// at about the same time. A copy has the id of its line, which hooks do not know. A record of which a transcript told
+/// the line is another one.
+pub fn before_copied(rx: &Rx<'_>, event: &HookEvent, project: i64) -> Result<Option<i64>, OpError> {
+    const PROMPT: &str = "SELECT q.id FROM prompts q JOIN sessions s ON s.id = q.session \
+         WHERE q.project = ?1 AND q.at BETWEEN ?2 - ?4 AND ?2 + ?4 AND q.content = ?3 \
+         AND s.agent = ?5 AND EXISTS (SELECT 1 FROM origins WHERE record = q.id) \
+         AND NOT EXISTS (SELECT 1 FROM origins WHERE record = q.id AND batch IS NOT NULL) \
+         ORDER BY q.at, q.id LIMIT 1";
+    const ANSWER: &str = "SELECT o.id FROM observations o JOIN sessions s ON s.id = o.session \
+         WHERE o.project = ?1 AND o.kind = 'answer' AND o.at BETWEEN ?2 - ?4 AND ?2 + ?4 \
+         AND o.content = ?3 AND s.agent = ?5 \
+         AND EXISTS (SELECT 1 FROM origins WHERE record = o.id) \
+         AND NOT EXISTS (SELECT 1 FROM origins WHERE record = o.id AND batch IS NOT NULL) \
+         ORDER BY o.at, o.id LIMIT 1";
+    let (query, text) = match &event.what {
+        Happening::Prompted(text) => (PROMPT, text.as_str()),
+        Happening::Answered(answer) => (ANSWER, answer.text.as_str()),
+        _ => return Ok(None),
+    };
+    let given = params![project, event.at, text, SAME_EVENT_MS, event.agent];
+    rx.sql(|db| db.prepare_cached(query)?.query_row(given, |row| row.cell(0)).optional())
+}
+
 /// The record with the text of an event that has no id: the first of the session for the first such event, and so on. A
 /// hook may have stored it under an id that the transcript lacks.
 fn nth_of_text(

@@ -217,6 +217,42 @@ fn a_fork_that_renames_the_prompts_it_copies_adds_only_its_own() {
     assert_eq!(desk.added(&[&file]), 0);
 }
 
+/// @import_once
+#[test]
+fn a_fork_that_is_imported_before_its_session_repeats_nothing_that_a_hook_captured() {
+    let desk = desk();
+    // The hook has no id of the lines, and the fork none of the prompts that it copied.
+    let asked = "why does the zebra total lose the price?";
+    let said = "The zebra rows lack a price column, so I filled it from the tariff.";
+    desk.hook("UserPromptSubmit", &json!({ "prompt_id": "p-1", "prompt": asked }));
+    desk.hook("Stop", &json!({ "prompt_id": "p-1", "last_assistant_message": said }));
+    let now = client::clock::now_ms();
+    let today = |text: String| {
+        let moved = |text: &str, from: i64, to: i64| {
+            text.replace(&model::time::rfc3339(from), &model::time::rfc3339(to))
+        };
+        let text = moved(&text, some_days_ago() + 3_600_000, now);
+        moved(&text, some_days_ago(), now - 5_000)
+    };
+    let fork = desk.write("s-fork.jsonl", &today(desk.fork()));
+    let imported = desk.import(&[&fork.to_string_lossy()]);
+    // The two actions, which the hook did not report, and the fork's own prompt and answer.
+    assert_eq!((&imported["added"], &imported["counts"]["known"]), (&json!(4), &json!(2)));
+    let listed = || {
+        let recent = ["recent", "--project", "*", "--limit", "50", "--json"];
+        desk.home.run(&recent).json().to_string().matches(asked).count()
+    };
+    assert_eq!(listed(), 1);
+    // Its transcript comes later, and another fork of it.
+    desk.write("s-import.jsonl", &today(desk.session()));
+    desk.write("s-other.jsonl", &today(desk.fork()).replace("s-fork", "s-other"));
+    let later = desk.import(&[]);
+    assert_eq!(later["added"], 0, "{later}");
+    let batch = imported["batch"].to_string();
+    desk.home.run(&["import", "--undo", &batch, "--yes"]).ok();
+    assert_eq!(listed(), 1, "the hook stored it");
+}
+
 /// @import_grows
 #[test]
 fn a_file_that_grew_brings_only_what_is_new() {
