@@ -19,7 +19,9 @@ use serde_json::Value;
 use store::portable::{self, MemoryTexts, Placed, RecordBatch};
 use store::retention::Rules;
 use store::search::Filter;
-use store::{Tx, commits, imports, memories, projects, retention, session_events, sessions};
+use store::{
+    Tx, commits, failures, imports, memories, projects, retention, session_events, sessions,
+};
 use text::secrets::{self, Profile, redact};
 
 use crate::settings::Settings;
@@ -179,7 +181,8 @@ impl RecordWork {
         for (file, origins) in &self.complete {
             placing.counts.removed += memories::retain_of_file(tx, *file, origins)?;
         }
-        let Placing { counts, by_project, changed, .. } = placing;
+        let Placing { counts, by_project, changed, runs, .. } = placing;
+        failures::restore(tx, &runs)?;
         imports::note_created(tx, id, &marks)?;
         changed.into_iter().for_each(|session| sessions::summarise_later(tx, session));
         for (file, head, cursor) in self.cursors.iter().filter(|_| counts.excluded == 0) {
@@ -231,6 +234,8 @@ struct Placing<'a, 'tx> {
     by_project: BTreeMap<String, ProjectImport>,
     /// Sessions whose summary has to be made again.
     changed: BTreeSet<i64>,
+    /// New records of test runs and builds.
+    runs: Vec<i64>,
 }
 
 impl<'a, 'tx> Placing<'a, 'tx> {
@@ -244,6 +249,7 @@ impl<'a, 'tx> Placing<'a, 'tx> {
             counts: ImportCounts::default(),
             by_project: BTreeMap::new(),
             changed: BTreeSet::new(),
+            runs: Vec::new(),
         }
     }
 
@@ -342,6 +348,11 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         }
         let of = (session.id, session.project);
         let placed = portable::put_observation(self.tx, &line, of, self.batch)?;
+        if let Placed::New(id) = placed
+            && line.metadata.as_ref().is_some_and(|metadata| metadata.get("run").is_some())
+        {
+            self.runs.push(id);
+        }
         let counts = match line.kind {
             ObsType::Answer => ImportCounts { answers: 1, ..ImportCounts::default() },
             _ => ImportCounts {

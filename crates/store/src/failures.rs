@@ -146,6 +146,47 @@ pub fn passed(tx: &Tx<'_>, ended: &EndedRun<'_>, line: &str) -> Result<(), OpErr
     Ok(())
 }
 
+/// Derives the failures and fixes of records that an import added, in the order of their times. Other runs of the same
+/// file may be stored already, so that a failure looks for its fix, too.
+pub fn restore(tx: &Tx<'_>, records: &[i64]) -> Result<(), OpError> {
+    let mut runs = Vec::new();
+    for id in records {
+        runs.extend(observations::one(tx, *id)?);
+    }
+    runs.sort_by_key(|seen| (seen.at_ms, seen.id));
+    runs.iter().try_for_each(|seen| restore_one(tx, seen))
+}
+
+fn restore_one(tx: &Tx<'_>, seen: &Observation) -> Result<(), OpError> {
+    const OF: &str = "SELECT session, count FROM observations WHERE id = ?1";
+    const SEEN: &str = "UPDATE failures SET seen = ?2 WHERE id = ?1";
+    const FIX: &str = "UPDATE failures SET fixed_by = ?2 WHERE id = ?1";
+    let (Some(key), Some(metadata)) = (RunKey::of(seen), &seen.metadata) else { return Ok(()) };
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
+    let (session, count): (i64, u64) =
+        tx.sql(|db| db.prepare_cached(OF)?.query_row([seen.id], read))?;
+    let kind = RunKind { program: key.program, subcommand: key.subcommand };
+    let (project, at) = (seen.project_row, seen.at_ms);
+    let ended = EndedRun { kind, session, project, at, record: Added::New(seen.id) };
+    match run::result(seen) {
+        Some("passed") => return passed(tx, &ended, &seen.content),
+        Some("failed") => failed(tx, &ended, &run::fingerprint(metadata))?,
+        _ => return Ok(()),
+    }
+    tx.sql(|db| db.prepare_cached(SEEN)?.execute(params![seen.id, count]))?;
+    let failed = (seen.content.as_str(), seen.error().unwrap_or_default());
+    let fixes = |later: &&Observation| {
+        RunKey::of(later).as_ref() == Some(&key)
+            && run::result(later) == Some("passed")
+            && run::is_fixed_by((kind.program, kind.subcommand), failed, &later.content)
+    };
+    let later = observations::next_runs(tx, project, at, limits::LATER_RUNS_MAX)?;
+    match later.iter().find(fixes) {
+        Some(fix) => tx.sql(|db| db.prepare_cached(FIX)?.execute([seen.id, fix.id]).map(drop)),
+        None => Ok(()),
+    }
+}
+
 /// A failure with all its occurrences in some projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {

@@ -23,7 +23,7 @@ pub(crate) use aggregate::Observations;
 pub use fold::Folding;
 pub use read::{
     Surroundings, around, between, containing, context_dropped_at, counts, edited_paths, get,
-    lately, newest, one, one_of_kind, pinned, pinned_records, runs, worked_later,
+    lately, newest, next_runs, one, one_of_kind, pinned, pinned_records, runs, worked_later,
 };
 pub(crate) use read::{counts_of_session, draw};
 

@@ -94,6 +94,33 @@ fn fixed(home: &Home, session: &str) {
     first.passes("pytest -p no:cacheprovider");
 }
 
+/// @export_jsonl
+#[test]
+fn a_failure_and_its_fix_survive_an_export() {
+    let from = home();
+    fixed(&from, "s-1");
+    // A session that began later failed before the other one passed, and its failure is still open.
+    let other = agent(&from, "s-2");
+    other.fails("pytest tests/test_rows.py", OTHER);
+    let file = from.path("all.jsonl").to_string_lossy().into_owned();
+    from.run(&["export", &file]).ok();
+    let to = home();
+    to.run(&["import", &file]).ok();
+    let told = |home: &Home| {
+        let list = home.call("find_fix", &json!({ "project": "shop" }));
+        let list = list["failures"].as_array().unwrap().clone();
+        let of =
+            |one: &Value| json!([one["seen"], one["error"], one["fix"]["command"], one["last_at"]]);
+        list.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&to), told(&from));
+    assert_eq!(told(&to).len(), 2);
+    let batch = to.run(&["import", "--list", "--json"]).json()["imports"][0]["id"].to_string();
+    to.run(&["import", "--undo", &batch, "--yes"]).ok();
+    let left = to.call("find_fix", &json!({}));
+    assert_eq!(left["failures"], json!([]), "{left}");
+}
+
 /// @fixes_same
 #[test]
 fn a_summary_alone_is_like_no_other_failure() {

@@ -14,6 +14,8 @@ pub const NAMED_FILE_CHARS_MIN: usize = 4;
 
 /// Open failures of a kind of run that one passing run may fix; older ones stay open.
 pub const OPEN_FAILURES_MAX: usize = 64;
+/// Runs after an imported failure among which its fix is looked for, if they were imported before it.
+pub const LATER_RUNS_MAX: usize = 64;
 /// Failures with a line in common that are compared with a new one; older ones are not recognised.
 pub const ALIKE_FAILURES_MAX: usize = 64;
 /// Occurrences of a failure that are counted.

@@ -152,6 +152,19 @@ pub fn runs(
     Ok(newest_first(found, limit))
 }
 
+pub(crate) const NEXT_RUNS: &str = "WHERE o.project = ?1 AND instr(o.metadata, '\"run\":{') > 0 \
+     AND o.at >= ?2 ORDER BY o.at, o.id LIMIT ?3";
+
+/// The first runs of tests and builds in a project from this time on, in order.
+pub fn next_runs(
+    rx: &Rx<'_>,
+    project: i64,
+    since: i64,
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    select(rx, NEXT_RUNS, params![project, since, limit])
+}
+
 pub(crate) const EDITED_PATHS: &str = "SELECT f.path FROM observations o \
      JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 \
      ORDER BY o.at DESC, o.id DESC LIMIT ?3";
