@@ -66,6 +66,20 @@ pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&
     red
 }
 
+/// Whether this is a linter, which is recorded as a build. It says how the code is written, not whether it works.
+pub fn is_lint(program: &str, subcommand: &str) -> bool {
+    const TARGETS: [&str; 4] = ["lint", "detekt", "ktlint", "spotlessCheck"];
+    match program {
+        "eslint" | "ruff" | "biome" | "sqlfluff" | "golangci-lint" | "pre-commit" | "swiftlint"
+        | "ktlint" => true,
+        "cargo" => subcommand == "clippy",
+        "go" => subcommand == "vet",
+        "mix" => subcommand == "credo",
+        "flutter" | "dart" => subcommand == "analyze",
+        _ => TARGETS.iter().any(|target| subcommand.starts_with(target)),
+    }
+}
+
 /// `passed`, `failed` or `unknown`.
 pub fn result(seen: &Observation) -> Option<&str> {
     seen.metadata.as_ref()?.get("run")?.get("result")?.as_str()
@@ -126,6 +140,16 @@ mod tests {
 
     fn ended(program: &str, directory: &str, result: &str) -> Value {
         json!({ "program": program, "run": { "result": result, "directory": directory } })
+    }
+
+    #[test]
+    fn a_linter_is_recognised_among_builds() {
+        let linters =
+            [("eslint", ""), ("npm", "lint:fix"), ("gradlew", "lintDebug"), ("deno", "lint")];
+        assert!(linters.iter().all(|(program, word)| is_lint(program, word)));
+        assert!(is_lint("cargo", "clippy") && is_lint("golangci-lint", "run"));
+        let builds = [("cargo", "build"), ("tsc", ""), ("npm", "build"), ("deno", "check")];
+        assert!(!builds.iter().any(|(program, word)| is_lint(program, word)));
     }
 
     #[test]

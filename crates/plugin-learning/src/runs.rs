@@ -35,6 +35,11 @@ impl<'t> FinishedRun<'t> {
         })
     }
 
+    /// A run that answers a hypothesis; a linter does not.
+    pub(crate) fn of_ghap(tool: &'t ToolUse) -> Option<FinishedRun<'t>> {
+        FinishedRun::of(tool).filter(|run| !model::run::is_lint(run.program, run.subcommand))
+    }
+
     /// Whether a pipe, `;` or `||` hides the result.
     pub(crate) fn is_hidden(&self) -> bool {
         let is = |name: &str| self.run.get(name).and_then(Value::as_bool) == Some(true);

@@ -95,7 +95,7 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
     };
     let red = || drop(ran(&home, own, "cargo test 2>&1 | tail -20", RED));
     let green = || drop(ran(&home, own, "cargo test", GREEN));
-    let cases: [(&str, &dyn Fn(), &str, &str); 11] = [
+    let cases: [(&str, &dyn Fn(), &str, &str); 13] = [
         ("no run", &|| {}, "confirmed", "silver"),
         ("passed", &green, "confirmed", "gold"),
         ("failed", &red, "falsified", "gold"),
@@ -130,6 +130,17 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
             },
             "confirmed",
             "silver",
+        ),
+        ("a linter", &|| drop(ran(&home, own, "npx eslint src", "")), "confirmed", "silver"),
+        (
+            "a linter after a test",
+            &|| {
+                green();
+                let found = "src/a.js\n  1:1  error  x is unused  no-unused-vars\n\n\u{2716} 1 problem (1 error, 0 warnings)\n";
+                ran(&home, own, "npx eslint src | cat", found);
+            },
+            "confirmed",
+            "gold",
         ),
         ("in the background", &in_background, "confirmed", "silver"),
         (

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::Home;
 
 use super::ghaps::SESSION;
-use super::ghaps_hooks::{GREEN, RED, event, here, ran, start, starts};
+use super::ghaps_hooks::{GREEN, RED, active, event, here, ran, start, starts};
 use super::home;
 
 const OWN: (&str, &str) = (SESSION, "web");
@@ -69,6 +69,20 @@ fn a_hidden_result_is_said_to_be_no_evidence() {
     assert!(told.contains("The result of `cargo test | wc -l` is hidden"), "{told}");
     assert!(told.contains("Prediction: The login tests pass"), "{told}");
     assert_eq!(ran(&home, OWN, "cargo test || true", ""), "", "once");
+}
+
+/// @ghap_outcome @ghap_suggestion
+#[test]
+fn a_linter_is_not_answered() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    let found = "Exit code 1\nsrc/a.js\n  1:1  error  x is unused  no-unused-vars\n\n\u{2716} 1 problem (1 error, 0 warnings)";
+    assert_eq!(fails(&home, OWN, "npx eslint src", found), "", "no reason to start a ghap");
+    start(&home, SESSION);
+    assert_eq!(fails(&home, OWN, "npx eslint src", found), "");
+    assert_eq!(ran(&home, OWN, "npx eslint src", ""), "");
+    assert_eq!(active(&home, SESSION).get("evidence"), None);
 }
 
 /// @ghap_outcome

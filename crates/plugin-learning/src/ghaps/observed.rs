@@ -31,7 +31,7 @@ pub(crate) fn observe(tx: &Tx<'_>, seen: &Captured<'_>, flags: &GhapFlags) -> Re
             }
         }
         Happening::ToolUsed(tool) => {
-            let Some(run) = FinishedRun::of(tool) else { return Ok(()) };
+            let Some(run) = FinishedRun::of_ghap(tool) else { return Ok(()) };
             let Some(ghap) = ghaps::active(tx, session, project)? else { return Ok(()) };
             flags.active.note(tx);
             let Some(result) = run.result else { return Ok(()) };

@@ -16,7 +16,7 @@ pub(crate) fn may_have_candidates(occasion: &Occasion<'_>, flags: &GhapFlags) ->
 
 fn run_at<'t>(occasion: &Occasion<'t>) -> Option<FinishedRun<'t>> {
     match *occasion {
-        Occasion::AfterTool { tool, .. } => FinishedRun::of(tool),
+        Occasion::AfterTool { tool, .. } => FinishedRun::of_ghap(tool),
         _ => None,
     }
 }
