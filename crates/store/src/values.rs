@@ -129,6 +129,20 @@ fn ordered(
     rx.sql(|db| db.prepare_cached(&select)?.query_map(given, read)?.collect())
 }
 
+/// The value with this text that was drawn from a cluster.
+pub fn of_cluster(
+    rx: &Rx<'_>,
+    (project, axis, cluster): (i64, ExperienceAxis, i64),
+    text: &str,
+) -> Result<Option<LearnedValue>, OpError> {
+    let select = format!(
+        "{COLUMNS} WHERE v.project = ?1 AND v.axis = ?2 AND v.cluster = ?3 AND v.value = ?4 \
+         ORDER BY v.id LIMIT 1"
+    );
+    let given = params![project, axis.word(), cluster, text];
+    rx.sql(|db| db.prepare_cached(&select)?.query_row(given, read).optional())
+}
+
 /// The value with this name.
 pub fn by_name(rx: &Rx<'_>, name: &str) -> Result<Option<LearnedValue>, OpError> {
     let select = format!("{COLUMNS} WHERE v.name = ?1");

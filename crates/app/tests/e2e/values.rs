@@ -193,6 +193,10 @@ fn a_rule_that_fits_one_cluster_becomes_a_value() {
     let stored = http.rpc("store_value", &store).unwrap();
     let id = stored["id"].as_str().unwrap().to_owned();
     assert!(id.starts_with(&format!("value_{clock}_")), "{stored}");
+    let again = http.rpc("store_value", &store).unwrap();
+    assert_eq!(again, stored, "a rule that the cluster has is not stored twice");
+    let listed = http.rpc("list_values", &all).unwrap();
+    assert_eq!(listed["results"].as_array().unwrap().len(), 1, "{listed}");
     let holds = |text: &str| {
         let has = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         home.files().iter().any(|(_, bytes)| has(bytes))

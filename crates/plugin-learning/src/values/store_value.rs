@@ -10,7 +10,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::projects;
-use store::values::{self, NewValue};
+use store::values::{self, LearnedValue, NewValue};
 
 use super::verdict::ValueVerdict;
 use super::wire::{TOOLSET, rounded};
@@ -46,12 +46,26 @@ pub(crate) struct StoreValueOutput {
     similarity: f64,
 }
 
+impl StoreValueOutput {
+    fn of(value: LearnedValue) -> StoreValueOutput {
+        StoreValueOutput {
+            id: value.name,
+            text: value.text,
+            cluster_id: cluster_id(value.axis, value.cluster),
+            axis: value.axis,
+            created_at: rfc3339(value.at),
+            similarity: rounded(1.0 - value.distance),
+        }
+    }
+}
+
 impl Op for StoreValue {
     const INFO: OpInfo = OpInfo {
         name: "store_value",
         summary: "Store a rule that was drawn from a cluster of experiences",
-        doc: "It has to pass validate_value. Values are shown to agents at the start of a session and with a prompt that they fit.",
-        access: Access::Write { destructive: false, idempotent: false },
+        doc: "It has to pass validate_value. A rule that the cluster has already is not stored again: the answer is the \
+              stored one. Values are shown to agents at the start of a session and with a prompt that they fit.",
+        access: Access::Write { destructive: false, idempotent: true },
         toolset: TOOLSET,
         typed_errors: true,
         cli: CliShape {
@@ -87,6 +101,9 @@ impl Op for StoreValue {
         let project = verdict.cluster.clustering.project;
         let (similarity, text, now) = (verdict.similarity, params.text, cx.now);
         cx.store.write(move |tx| {
+            if let Some(known) = values::of_cluster(tx, (project, axis, cluster), &text)? {
+                return Ok(StoreValueOutput::of(known));
+            }
             let mut stored_in = None;
             if target.session_name().is_some() || target.project(tx)?.is_some() {
                 stored_in = target.resolve(tx)?.session.map(|(id, _)| id);
