@@ -19,7 +19,7 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: OpCall) -
         let (id, caller) = (client::mint(), caller.clone());
         road.call(Request { call: id, op: op.name.to_owned(), params, caller })
     };
-    let refusal = op.cli.refusal.filter(|_| call.saying.is_none());
+    let refusal = op.cli.refusal.filter(|_| call.saying.is_none() && !call.is_json);
     let mut reply = match refusal.and_then(|refusal| refusal(&call.params, client::clock::now_ms()))
     {
         Some(refused) => Err(refused),

@@ -49,6 +49,8 @@ pub struct OpCall {
     pub(crate) full: bool,
     /// The selected columns of a table; the usual ones if empty.
     pub(crate) columns: Vec<String>,
+    /// Whether the parameters are JSON, as programs write it.
+    pub(crate) is_json: bool,
     /// The parameters given on the line, and their names there.
     pub(crate) labels: Vec<(String, String)>,
     /// The names of operations and parameters on the command line.
@@ -59,8 +61,17 @@ impl OpCall {
     /// A call whose result is printed as usual.
     pub fn new(op: &'static OpInfo, params: Value) -> OpCall {
         let (labels, words) = (Vec::new(), LineWords::default());
-        let columns = Vec::new();
-        OpCall { op, params, saying: None, ids: false, full: false, columns, labels, words }
+        OpCall {
+            op,
+            params,
+            saying: None,
+            ids: false,
+            full: false,
+            columns: Vec::new(),
+            is_json: true,
+            labels,
+            words,
+        }
     }
 }
 
@@ -195,7 +206,8 @@ impl LineParts<'_> {
         let params = Value::Object(params);
         let columns = self.matches.try_get_many::<String>(COLUMNS).ok().flatten();
         let columns = columns.into_iter().flatten().cloned().collect();
-        Ok(OpCall { op: op.info, params, saying, ids, full, columns, labels, words })
+        let is_json = false;
+        Ok(OpCall { op: op.info, params, saying, ids, full, columns, is_json, labels, words })
     }
 
     /// The parameters of the arguments, and their names on the line.

@@ -68,6 +68,17 @@ pub fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<Str
     counted.into_iter().chain(limit_note(limit, max)).collect()
 }
 
+/// Refuses a query of a user that has nothing to search for. `otherwise` is a sentence about the list of everything.
+pub fn empty_query(param: &str, query: &str, otherwise: &str) -> Option<OpError> {
+    let error = || OpError::invalid(param, "there is no word to search for");
+    query.trim().is_empty().then(|| error().hint(no_words(otherwise)))
+}
+
+/// How to search, for a user whose query has no words.
+pub fn no_words(otherwise: &str) -> String {
+    format!("Type the words to search for. {otherwise}")
+}
+
 /// Refuses a time span that ends before it begins.
 pub fn empty_time(
     after: Option<&TimeBound>,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use contract::pretty::{notes, pretty};
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::entry::EntryPath;
 use model::observation::{Observation, RecordType};
@@ -103,6 +103,7 @@ impl Op for FindSimilar {
             rest: true,
             pretty: Some(pretty::<Self>),
             notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             listed: Some(LISTED_RECORDS),
             ..CliShape::CALL_ONLY
         },
@@ -240,6 +241,11 @@ impl Pretty for FindSimilar {
 
     fn notes(params: &FindSimilarParams, _: &FindSimilarOutput) -> Vec<String> {
         show::limit_note(params.limit, limits::SIMILAR_MAX).into_iter().collect()
+    }
+
+    fn refusal(params: &FindSimilarParams, _: i64) -> Option<OpError> {
+        let text = params.text.as_deref()?;
+        show::empty_query("text", text, "`rekindle recent` lists the last records.")
     }
 }
 

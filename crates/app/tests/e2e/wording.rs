@@ -91,9 +91,11 @@ fn a_limit_out_of_range_and_an_empty_query_say_what_to_do() {
     let reduced = "--limit 500 was reduced to 100, the maximum\n";
     assert!(said(&["search", "zebra", "--limit", "500"]).ends_with(reduced));
     assert_eq!(said(&["sessions"]), "1 session\n");
-    let nothing = home.run(&["search", " ", "--project", "*"]);
-    assert_eq!((nothing.code, nothing.stdout.as_str()), (1, ""), "{nothing:?}");
-    assert!(nothing.stderr.contains("hint: Type the words to search for."), "{nothing:?}");
+    for command in [&["search"][..], &["similar"], &["memory", "find"], &["ghap", "search"]] {
+        let nothing = home.run(&[command, &[" ", "--project", "*"]].concat());
+        assert_eq!((nothing.code, nothing.stdout.as_str()), (1, ""), "{nothing:?}");
+        assert!(nothing.stderr.contains("hint: Type the words to search for."), "{nothing:?}");
+    }
 }
 
 /// @after_and_before

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::pretty::{notes, pretty};
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty, listing};
 use model::ghap::{ExperienceAxis, Ghap, GhapDomain, GhapOutcome, GhapStatus};
 use model::observation::RecordType;
@@ -109,6 +109,7 @@ impl Op for SearchExperiences {
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
             notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             listed: Some(Listed { member: "results", id: "id", asked: Some("query"), whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -188,5 +189,9 @@ impl Pretty for SearchExperiences {
 
     fn notes(params: &SearchExperiencesParams, _: &SearchExperiencesOutput) -> Vec<String> {
         listing::limit_note(params.limit, limits::EXPERIENCES_FOUND_MAX).into_iter().collect()
+    }
+
+    fn refusal(params: &SearchExperiencesParams, _: i64) -> Option<OpError> {
+        listing::empty_query("query", &params.query, "`rekindle ghap list` lists the experiences.")
     }
 }

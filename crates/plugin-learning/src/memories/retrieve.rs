@@ -1,7 +1,7 @@
 //! `retrieve_memories`: memories by their words and meaning, best first.
 
 use contract::listing;
-use contract::pretty::{notes, pretty};
+use contract::pretty::{notes, pretty, refusal};
 use contract::{CallTarget, CliShape, Count, Cx, Example, Listed, Op, OpInfo, Pretty};
 use model::memory::{self, MemoryCategory};
 use model::{OpError, limits, time};
@@ -71,6 +71,7 @@ impl Op for RetrieveMemories {
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
             notes: Some(notes::<Self>),
+            refusal: Some(refusal::<Self>),
             listed: Some(Listed { member: "results", id: "id", asked: Some("query"), whole: None }),
             ..CliShape::CALL_ONLY
         },
@@ -152,5 +153,9 @@ impl Pretty for RetrieveMemories {
 
     fn notes(params: &RetrieveMemoriesParams, _: &RetrieveMemoriesOutput) -> Vec<String> {
         listing::limit_note(params.limit, limits::MEMORIES_FOUND_MAX).into_iter().collect()
+    }
+
+    fn refusal(params: &RetrieveMemoriesParams, _: i64) -> Option<OpError> {
+        listing::empty_query("query", &params.query, "`rekindle memory list` lists the memories.")
     }
 }

@@ -14,7 +14,7 @@ const NARROW: &str =
     "Not everything was looked at: narrow the search to a project, a type or a time.";
 
 /// Shown for a query without words.
-const NO_WORDS: &str = "Type the words to search for. `rekindle recent` lists the last records.";
+const LAST_RECORDS: &str = "`rekindle recent` lists the last records.";
 
 impl Pretty for Search {
     fn pretty(params: &SearchParams, output: &SearchOutput, width: usize) -> String {
@@ -90,12 +90,8 @@ impl Pretty for Search {
     }
 
     fn refusal(params: &SearchParams, now_ms: i64) -> Option<OpError> {
-        if params.query.trim().is_empty() {
-            return Some(
-                OpError::invalid("query", "there is no word to search for").hint(NO_WORDS),
-            );
-        }
-        show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms)
+        show::empty_query("query", &params.query, LAST_RECORDS)
+            .or_else(|| show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms))
     }
 }
 
@@ -103,7 +99,7 @@ impl Pretty for Search {
 fn nothing(params: &SearchParams, output: &SearchOutput) -> String {
     let query = show::line(&params.query);
     if query.trim().is_empty() {
-        return NO_WORDS.to_owned();
+        return show::no_words(LAST_RECORDS);
     }
     // A partial search cannot claim that nothing matches.
     let what = match output.partial {
