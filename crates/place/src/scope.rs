@@ -150,7 +150,7 @@ pub struct About {
     /// All projects of the name, if several share it. Each is accepted as `project`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<String>,
-    /// Characters of the listed sessions' ids that tell them from all other sessions, if the usual eight do not. The
+    /// Characters of the listed sessions' or memories' ids that tell them from all others, if the usual eight do not. The
     /// command line prints so many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]

@@ -5,6 +5,7 @@ mod delete;
 pub(crate) mod example;
 mod found;
 mod list;
+mod named;
 mod retrieve;
 mod scheme;
 mod store_memory;

@@ -68,6 +68,7 @@ pub mod plain;
 mod pool;
 pub mod portable;
 mod postings;
+mod prefixes;
 pub mod projects;
 pub mod prompts;
 pub mod purge;

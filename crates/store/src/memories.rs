@@ -18,7 +18,7 @@ use crate::search::similar::{nearest_first, nearest_to};
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
-use crate::{origins, passages, receipts, record_ids};
+use crate::{origins, passages, prefixes, receipts, record_ids};
 
 /// The row of the registry.
 pub(crate) struct Memories;
@@ -174,6 +174,33 @@ pub fn get(rx: &Rx<'_>, id: i64) -> Result<Option<Memory>, OpError> {
 pub fn by_uuid(rx: &Rx<'_>, uuid: &str) -> Result<Option<Memory>, OpError> {
     let select = format!("{COLUMNS} WHERE uuid = ?1");
     rx.sql(|db| db.prepare_cached(&select)?.query_row([uuid], memory).optional())
+}
+
+/// The condition that a memory's id begins with the first parameter. No id has a character above `f`.
+const HAS_PREFIX: &str = "uuid >= ?1 AND uuid < ?1 || 'g'";
+
+/// Memories whose ids begin with these characters, the newest first, and how many there are.
+pub fn with_prefix(
+    rx: &Rx<'_>,
+    prefix: &str,
+    limit: usize,
+) -> Result<(Vec<Memory>, usize), OpError> {
+    let select = format!("{COLUMNS} WHERE {HAS_PREFIX} ORDER BY at DESC, id DESC LIMIT ?2");
+    let count = format!("SELECT count(*) FROM memories WHERE {HAS_PREFIX}");
+    let found = rx
+        .sql(|db| db.prepare_cached(&select)?.query_map(params![prefix, limit], memory)?.collect());
+    let count = rx.sql(|db| db.prepare_cached(&count)?.query_row([prefix], |row| row.cell(0)));
+    Ok((found?, count?))
+}
+
+/// The characters that tell the id of each of these memories from all others, if more than usual.
+pub fn prefix_chars<'n>(
+    rx: &Rx<'_>,
+    uuids: impl Iterator<Item = &'n str>,
+) -> Result<Option<usize>, OpError> {
+    let neighbours = "SELECT (SELECT max(uuid) FROM memories WHERE uuid < ?1), \
+         (SELECT min(uuid) FROM memories WHERE uuid > ?1)";
+    prefixes::chars_apart(rx, uuids, neighbours)
 }
 
 /// The memories of these projects, or of all, newest first.

@@ -17,7 +17,8 @@ pub use crate::listed::OF_MARKS;
 use crate::listed::{is_listed, not_deleted};
 use crate::tx::{Rx, Tx};
 use crate::{
-    context, observations, open_ends, passages, projects, prompts, record_ids, session_details,
+    context, observations, open_ends, passages, prefixes, projects, prompts, record_ids,
+    session_details,
 };
 
 #[cfg(test)]
@@ -441,21 +442,12 @@ pub fn prefix_chars<'n>(
     rx: &Rx<'_>,
     names: impl Iterator<Item = &'n str>,
 ) -> Result<Option<usize>, OpError> {
-    const NEIGHBOURS: &str = "SELECT (SELECT max(name) FROM sessions WHERE name < ?1), \
-         (SELECT min(name) FROM sessions WHERE name > ?1)";
-    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
-    let mut needed = 0;
-    for name in names {
-        let neighbours: [Option<String>; 2] = rx.sql(|db| {
-            let mut select = db.prepare_cached(NEIGHBOURS)?;
-            select.query_row([name], |row| Ok([row.cell(0)?, row.cell(1)?]))
-        })?;
-        let shared =
-            |other: String| name.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-        let most = neighbours.into_iter().flatten().map(shared).max().unwrap_or_default();
-        needed = needed.max(most + 1);
-    }
-    Ok(Some(needed).filter(|needed| *needed > limits::SESSION_ID_CHARS_SHOWN))
+    prefixes::chars_apart(
+        rx,
+        names,
+        "SELECT (SELECT max(name) FROM sessions WHERE name < ?1), \
+         (SELECT min(name) FROM sessions WHERE name > ?1)",
+    )
 }
 
 /// The session's id in the store.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Home, Mcp};
 
-use super::home;
+use super::{home, sqlite};
 
 /// A home with two projects; `web` and `api` are their directories.
 struct Desk {
@@ -141,6 +141,43 @@ fn a_new_memory_names_those_about_the_same_thing() {
     );
     let other = desk.stored("The office plant needs water", &json!({}));
     assert_eq!(other.get("similar"), None, "{other}");
+}
+
+/// @memory_list @memory_prefixes
+#[test]
+fn a_list_for_people_has_short_ids_that_name_memories() {
+    let desk = desk();
+    let first = desk.store("Build the zebra release on Fridays", &json!({}));
+    let run = |args: &[&str]| desk.home.run(&[args, &["--project", "*"]].concat());
+    let printed = run(&["memory", "list"]).ok();
+    assert!(printed.contains(&first[..8]) && !printed.contains(&first), "{printed}");
+    let short = &first[..6];
+    let entry = desk.home.run(&["get", &format!("memory://{short}")]).ok();
+    assert!(entry.contains("zebra release"), "{entry}");
+    let deleted = desk.home.run(&["memory", "delete", short]);
+    assert_eq!(deleted.code, 1, "{deleted:?}");
+    let only = format!("nothing was deleted: '{short}' is only a prefix of the id {first}");
+    assert!(deleted.stderr.contains(&only), "{deleted:?}");
+    let newer = ["memory", "add", "Build it on Mondays", "--cwd", &desk.web, "--supersedes", short];
+    desk.home.run(&newer).ok();
+    let listed = results(&desk.listed(&json!({})));
+    assert_eq!((&listed[1]["id"], &listed[1]["status"]), (&json!(first), &json!("superseded")));
+    // Two ids that begin alike.
+    desk.home.run(&["stop"]);
+    let twin = format!("{}{}", &first[..9], "0000-4000-8000-000000000000");
+    let rename = "UPDATE memories SET uuid = ?1 WHERE superseded_by IS NULL";
+    sqlite::open(&sqlite::path(&desk.home)).execute(rename, [&twin]).unwrap();
+    let several = desk.home.run(&["get", &format!("memory://{short}")]);
+    let count = format!("the ids of 2 memories begin with '{short}'");
+    assert!(several.stderr.contains(&count), "{several:?}");
+    assert!(several.stderr.contains(&first) && several.stderr.contains(&twin), "{several:?}");
+    let printed = run(&["memory", "list"]).ok();
+    assert!(printed.contains(&twin[..10]) && !printed.contains(&twin), "{printed}");
+    // Agents and programs give whole ids.
+    let daemon = desk.home.daemon();
+    let error =
+        daemon.http().rpc("get", &json!({ "path": format!("memory://{short}") })).unwrap_err();
+    assert_eq!(error["code"], 40001, "{error}");
 }
 
 /// @memory_bad_input
@@ -410,7 +447,7 @@ fn every_change_is_an_event_with_the_path_of_the_memory() {
     let old = desk.store(RELEASES, &json!({}));
     let new = desk.store(NEW_RELEASES, &json!({ "supersedes": [old] }));
     desk.home.call("delete_memory", &json!({ "memory_id": new }));
-    let db = super::sqlite::open(&super::sqlite::path(&desk.home));
+    let db = sqlite::open(&sqlite::path(&desk.home));
     let events: Vec<(String, String)> = db
         .prepare("SELECT kind, subject FROM events WHERE kind LIKE 'memory/%' ORDER BY seq")
         .unwrap()

@@ -10,6 +10,11 @@ pub const MEMORY_SUPERSEDES_MAX: usize = 20;
 /// Memories of one answer: default and most.
 pub const MEMORIES_FOUND_DEFAULT: usize = 10;
 pub const MEMORIES_FOUND_MAX: usize = 100;
+/// Fewest characters of a memory's id that name the memory by prefix, for a user.
+pub const MEMORY_PREFIX_CHARS_MIN: usize = 6;
+/// Memories that the error for an ambiguous prefix lists, and characters of each.
+pub const MEMORY_CANDIDATES_LISTED: usize = 5;
+pub const MEMORY_CANDIDATE_CHARS: usize = 40;
 /// Memories of one list: default and most.
 pub const MEMORIES_LISTED_DEFAULT: usize = 50;
 pub const MEMORIES_LISTED_MAX: usize = 200;

@@ -10,6 +10,7 @@ use serde_json::json;
 use store::memories as stored;
 
 use super::example::A_MEMORY;
+use super::named;
 
 pub(crate) struct DeleteMemory;
 
@@ -63,7 +64,7 @@ impl Op for DeleteMemory {
     type Output = DeleteMemoryOutput;
 
     fn run(&self, cx: &Cx<'_>, params: DeleteMemoryParams) -> Result<DeleteMemoryOutput, OpError> {
-        let id = memory::read_id("memory_id", &params.memory_id)?;
+        let id = named::whole_id(cx, "memory_id", &params.memory_id)?;
         cx.store.write(move |tx| {
             let Some(old) = stored::by_uuid(tx, &id)? else {
                 return Ok(DeleteMemoryOutput { deleted: false, restored: Vec::new() });

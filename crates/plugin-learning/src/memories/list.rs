@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Rx;
 use store::memories::{self as stored, Memory};
+use store::sessions::SessionIdForm;
 
 use super::example::A_MEMORY;
 use super::found;
@@ -113,8 +114,13 @@ impl Op for ListMemories {
                 params.limit.of_caller(cx.caller, "limit", 1..=limits::MEMORIES_LISTED_MAX)?;
             let page = all.into_iter().skip(params.offset).take(limit);
             let results =
-                page.map(|one| ListedMemory::read(rx, one)).collect::<Result<Vec<_>, _>>()?;
-            let (count, about) = (results.len(), scope.about(cx.now));
+                page.map(|one| ListedMemory::read(rx, one)).collect::<Result<Vec<_>, OpError>>()?;
+            let ids = results.iter().map(|one| one.id.as_str());
+            let id_chars = match cx.caller.session_id_form() {
+                SessionIdForm::Prefix => stored::prefix_chars(rx, ids)?,
+                SessionIdForm::Whole => None,
+            };
+            let (count, about) = (results.len(), About { id_chars, ..scope.about(cx.now) });
             Ok(ListMemoriesOutput { results, count, total, about })
         })
     }
@@ -184,14 +190,16 @@ impl Pretty for ListMemories {
         }
         let now = about.answered_at.saturating_mul(1000);
         let header = ["memory", "age", "category", "importance", "status", "content"];
-        let rows = results.iter().map(|one| {
+        let ids = results.iter().map(|one| one.id.as_str());
+        let ids = listing::session_ids(ids, about.id_chars);
+        let rows = results.iter().zip(ids).map(|(one, id)| {
             let age = time::parse_rfc3339(&one.created_at).map(|at| time::ago(at, now));
             let status = match one.status {
                 MemoryStatus::Stored => "stored",
                 MemoryStatus::Superseded => "superseded",
             };
             vec![
-                one.id.clone(),
+                id,
                 age.unwrap_or_default(),
                 one.category.word().to_owned(),
                 one.importance.to_string(),

@@ -8,8 +8,8 @@ use place::Wanted;
 use serde_json::{Map, json};
 use store::memories as stored;
 
-use super::found;
 use super::store_memory::unknown;
+use super::{found, named};
 
 pub(crate) struct MemoryScheme;
 
@@ -51,7 +51,10 @@ impl Scheme for MemoryScheme {
     }
 
     fn read(&self, cx: &Cx<'_>, path: &EntryPath) -> Result<Entry, OpError> {
-        let id = id_of(path)?;
+        let id = match path.segments.as_slice() {
+            [given] => named::id(cx, "path", given)?,
+            _ => id_of(path)?,
+        };
         let (found, superseded_by) = cx.store.read(|rx| {
             let found = stored::by_uuid(rx, &id)?.ok_or_else(|| unknown(&id))?;
             let by = found::successor(rx, &found)?;

@@ -17,6 +17,7 @@ use text::secrets::{self, Profile, Redacted};
 
 use super::example::A_MEMORY;
 use super::found::rounded;
+use super::named;
 use crate::declared::refuse_secrets;
 
 pub(crate) struct StoreMemory;
@@ -120,7 +121,7 @@ impl Op for StoreMemory {
         let content = declared("content", params.content.trim())?;
         let tags: Vec<Redacted<String>> =
             params.tags.iter().map(|tag| declared("tags", tag.trim())).collect::<Result<_, _>>()?;
-        let supersedes = superseded_ids(&params.supersedes)?;
+        let supersedes = superseded_ids(cx, &params.supersedes)?;
         let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(Wanted::Here);
         let meaning = cx.config.boolean("search.meaning");
@@ -184,7 +185,7 @@ fn declared(param: &str, text: &str) -> Result<Redacted<String>, OpError> {
 }
 
 /// The ids of the memories to supersede, each once.
-fn superseded_ids(given: &[String]) -> Result<Vec<String>, OpError> {
+fn superseded_ids(cx: &Cx<'_>, given: &[String]) -> Result<Vec<String>, OpError> {
     let max = limits::MEMORY_SUPERSEDES_MAX;
     if given.len() > max {
         let message = format!("{} memories to supersede are more than {max}", given.len());
@@ -192,7 +193,7 @@ fn superseded_ids(given: &[String]) -> Result<Vec<String>, OpError> {
     }
     let mut ids: Vec<String> = Vec::new();
     for id in given {
-        let id = memory::read_id("supersedes", id)?;
+        let id = named::id(cx, "supersedes", id)?;
         if !ids.contains(&id) {
             ids.push(id);
         }
