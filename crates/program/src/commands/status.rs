@@ -1,7 +1,10 @@
 //! `rekindle status`: the running daemon, its address, and the time of the last event.
 
+use std::collections::BTreeMap;
+
 use clap::{ArgMatches, Command};
 use model::{CallId, OpError, Request, Road as _};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use server::lock::Lock;
 
@@ -58,82 +61,106 @@ fn of_the_store(world: &World) -> Option<Value> {
     reply.ok()
 }
 
-/// Further notes for people, with or without a daemon.
-fn remarks(status: &Value) -> Vec<String> {
-    let each = |name: &str, title: &str| -> Vec<String> {
-        let texts = status[name].as_array().into_iter().flatten().filter_map(Value::as_str);
-        texts.map(|text| format!("{title:<12}{text}")).collect()
-    };
-    let plugins = status["plugins"].as_object().into_iter().flatten();
-    let plugins = plugins.filter_map(|(title, text)| {
-        let title = format!("{title}:");
-        text.as_str().map(|text| format!("{title:<12}{text}"))
-    });
-    [plugins.collect(), each("notices", "repaired:"), each("notes", "note:")].concat()
+/// The members of a status that people see. A daemon of another version may lack some.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ShownStatus {
+    running: bool,
+    database: String,
+    pid: u32,
+    mode: String,
+    version: String,
+    address: String,
+    port: u16,
+    /// RFC 3339, UTC.
+    started: String,
+    uptime_seconds: u64,
+    connections: u64,
+    sessions: u64,
+    events: u64,
+    held: u64,
+    last_event: Option<ShownEvent>,
+    spooled: u64,
+    plugins: BTreeMap<String, String>,
+    notices: Vec<String>,
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ShownEvent {
+    name: String,
+    /// RFC 3339, UTC.
+    at: String,
+}
+
+impl ShownStatus {
+    /// Further notes, with or without a daemon.
+    fn remarks(&self) -> Vec<String> {
+        let line = |title: &str, text: &String| format!("{title:<12}{text}");
+        let plugins = self.plugins.iter().map(|(title, text)| line(&format!("{title}:"), text));
+        let notices = self.notices.iter().map(|text| line("repaired:", text));
+        let notes = self.notes.iter().map(|text| line("note:", text));
+        plugins.chain(notices).chain(notes).collect()
+    }
+
+    fn text(&self) -> String {
+        if !self.running {
+            let mut lines = vec!["not running".to_owned(), format!("database: {}", self.database)];
+            lines.extend(self.remarks());
+            return lines.join("\n");
+        }
+        let last = match &self.last_event {
+            None => "none yet".to_owned(),
+            Some(ShownEvent { name, at }) => {
+                let now = client::clock::now_ms();
+                format!("{name}, {}", local(at, |at| zone::shown_with_age(at, now)))
+            }
+        };
+        let ShownStatus { pid, mode, version, address, port, database, .. } = self;
+        let mut lines = vec![
+            format!("running:    pid {pid}, {mode} mode, version {version}"),
+            format!("address:    {address} (port {port})"),
+            format!("database:   {database}"),
+            format!(
+                "since:      {} ({})",
+                local(&self.started, |at| zone::shown(at.div_euclid(1000))),
+                lasting(self.uptime_seconds)
+            ),
+            format!(
+                "clients:    {}, {}",
+                text::counted(self.connections, "connection"),
+                text::counted(self.sessions, "agent session")
+            ),
+            format!(
+                "store:      {}, {}",
+                text::counted(self.events, "hook event"),
+                text::counted(self.held, "session hint")
+            ),
+            format!("last event: {last}"),
+        ];
+        if self.spooled > 0 {
+            lines.push(format!(
+                "spool:      {} not stored yet",
+                text::counted(self.spooled, "event")
+            ));
+        }
+        lines.extend(self.remarks());
+        lines.join("\n")
+    }
 }
 
 fn pretty(status: &Value) -> String {
-    if status["running"] != json!(true) {
-        let database = status["database"].as_str().unwrap_or_default();
-        let mut lines = vec!["not running".to_owned(), format!("database: {database}")];
-        lines.extend(remarks(status));
-        return lines.join("\n");
-    }
-    let text = |name: &str| match &status[name] {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let counted = |name: &str, noun: &str| text::counted(&status[name], noun);
-    let last = match &status["last_event"] {
-        Value::Null => "none yet".to_owned(),
-        event => {
-            let now = client::clock::now_ms();
-            let at = local(&event["at"], |at| zone::shown_with_age(at, now));
-            format!("{}, {at}", event["name"].as_str().unwrap_or_default())
-        }
-    };
-    let mut lines = vec![
-        format!(
-            "running:    pid {}, {} mode, version {}",
-            text("pid"),
-            text("mode"),
-            text("version")
-        ),
-        format!("address:    {} (port {})", text("address"), text("port")),
-        format!("database:   {}", text("database")),
-        format!(
-            "since:      {} ({})",
-            local(&status["started"], |at| zone::shown(at.div_euclid(1000))),
-            lasting(&status["uptime_seconds"])
-        ),
-        format!(
-            "clients:    {}, {}",
-            counted("connections", "connection"),
-            counted("sessions", "agent session")
-        ),
-        format!(
-            "store:      {}, {}",
-            counted("events", "hook event"),
-            counted("held", "session hint")
-        ),
-        format!("last event: {last}"),
-    ];
-    if status["spooled"] != json!(0) {
-        lines.push(format!("spool:      {} not stored yet", counted("spooled", "event")));
-    }
-    lines.extend(remarks(status));
-    lines.join("\n")
+    // A result that cannot be read is shown as it is.
+    ShownStatus::deserialize(status).map_or_else(|_| status.to_string(), |shown| shown.text())
 }
 
 /// An RFC 3339 time as people read it.
-fn local(at: &Value, shown: impl Fn(i64) -> String) -> String {
-    let text = at.as_str().unwrap_or_default();
-    model::time::parse_rfc3339(text).map_or_else(|| text.to_owned(), shown)
+fn local(at: &str, shown: impl Fn(i64) -> String) -> String {
+    model::time::parse_rfc3339(at).map_or_else(|| at.to_owned(), shown)
 }
 
 /// A number of seconds in the two largest units: `45 s`, `3 min 20 s`, `2 h 5 min`, `4 d 7 h`.
-fn lasting(seconds: &Value) -> String {
-    let seconds = seconds.as_u64().unwrap_or_default();
+fn lasting(seconds: u64) -> String {
     let (whole, unit, rest, smaller) = match seconds {
         0..60 => return format!("{seconds} s"),
         60..3_600 => (seconds / 60, "min", seconds % 60, "s"),
