@@ -94,6 +94,7 @@ const REPORTS: &[&str] = &[
     "[error] (",
     "[error] stack trace is suppressed",
     "== Compilation error in file ",
+    "StandardError: An error has occurred, this and all later migrations canceled",
 ];
 
 /// Beginnings of lines that name a failed test. `FAIL ` alone names a file of tests.
@@ -171,6 +172,10 @@ const BUILD_FRAME: &[&str] = &[
     "Failures:",
     "# ",
     "Deprecated Gradle features were used",
+    "Lint found ",
+    "rake aborted!",
+    "rails aborted!",
+    "bin/rails aborted!",
 ];
 
 /// The reasons in brackets at the end of a line of ctest about a failed test.
@@ -186,6 +191,9 @@ const TAP_FRAME: &[&str] = &["# Subtest: ", "ok ", "1..", "# tests ", "# suites 
 
 /// Signs that test runners print before a failed test.
 const CROSSES: [char; 6] = ['✕', '✗', '✘', '×', '✖', '⨯'];
+
+/// Beginnings of messages behind a place in a file; Android's lint has the second.
+const PLACED: [&str; 3] = ["error", "Error: ", "fatal error"];
 
 /// Whether a line of an error's output says what went wrong, so that it has to be kept.
 pub fn is_telling(line: &str) -> bool {
@@ -204,7 +212,7 @@ pub fn is_telling(line: &str) -> bool {
     }
     // `src/a.c:3:5: error: …`, `a.ts(3,5): error TS2322: …`, `KeyError: 'missing'`.
     if behind_place(line)
-        .is_some_and(|(_, rest)| rest.starts_with("error") || rest.starts_with("fatal error"))
+        .is_some_and(|(_, rest)| PLACED.iter().any(|start| rest.starts_with(start)))
         || line.contains(": error TS")
         || line.starts_with("TS") && line.contains(" [ERROR]: ")
     {
@@ -218,6 +226,22 @@ pub fn is_telling(line: &str) -> bool {
     let word = word.split_once(" at ").map_or(word, |(word, _)| word);
     let named = (word.ends_with("Error") || word.ends_with("Exception")) && word.len() > 5;
     named && word.len() < line.len() && !word.contains(' ')
+        || line.split_once(": ").is_some_and(|(name, _)| is_ruby_name(name))
+        || is_above_message(line)
+}
+
+/// Whether a line is only the name of an exception of Ruby, with its message on the next line.
+fn is_above_message(line: &str) -> bool {
+    line.trim_end().strip_suffix("Error:").is_some_and(|start| is_ruby_name(&format!("{start}X")))
+}
+
+/// `PG::DuplicateTable`: the name of a class inside of a module.
+fn is_ruby_name(name: &str) -> bool {
+    let is_constant = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_uppercase())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    name.contains("::") && name.split("::").all(is_constant)
 }
 
 /// Whether a failed test is marked as one that is expected to fail, or the line is the heading of a list of failed tests.
@@ -309,7 +333,12 @@ pub(crate) fn says_nothing(line: &str) -> bool {
 pub fn finding(error: &str) -> &str {
     let lines = || error.lines().map(str::trim).filter(|line| !line.is_empty());
     let test = lines().find(|line| names_test(line));
-    let cause = || lines().find(|line| is_telling(line) && !is_report(line));
+    let is_cause = |line: &&str| is_telling(line) && !is_report(line);
+    let cause = || {
+        let mut from = lines().skip_while(|line| !is_cause(line));
+        let first = from.next()?;
+        if is_above_message(first) { from.next().or(Some(first)) } else { Some(first) }
+    };
     let report = || lines().find(|line| is_telling(line));
     let other = || lines().find(|line| !says_nothing(line) && !is_frame(line));
     let any = || lines().find(|line| !says_nothing(line));
@@ -388,6 +417,26 @@ mod tests {
                 "# fail 1",
             ),
             ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
+            (
+                "> Task :app:lintDebug FAILED\nLint found 2 errors, 5 warnings. First failure:\n\n\
+                 /src/ui/ProfileView.kt:88: Error: Elevation API called on the main thread [Elev]\n\
+                 BUILD FAILED in 22s",
+                "/src/ui/ProfileView.kt:88: Error: Elevation API called on the main thread [Elev]",
+            ),
+            (
+                "  1) Booking a slip\n     Got 0 failures and 1 other error:\n\
+                 \x20    Selenium::WebDriver::Error::SessionNotCreatedError:\n\
+                 \x20      session not created: This version of ChromeDriver is too old\n\n\
+                 8 examples, 8 failures",
+                "session not created: This version of ChromeDriver is too old",
+            ),
+            (
+                "bin/rails aborted!\n\
+                 StandardError: An error has occurred, this and all later migrations canceled:\n\n\
+                 PG::DuplicateTable: ERROR:  relation \"slips\" already exists\nTasks: TOP",
+                "PG::DuplicateTable: ERROR:  relation \"slips\" already exists",
+            ),
+            ("rake aborted!\nno such task", "no such task"),
             ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
         ];
         for (error, expected) in table {
