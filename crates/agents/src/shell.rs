@@ -114,6 +114,23 @@ impl Simple {
         self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('-'))
     }
 
+    /// This command as a part of the line of another command that runs it.
+    pub(crate) fn within(mut self, outer: &Simple) -> Simple {
+        self.decides &= outer.decides;
+        self.piped = match self.hidden {
+            true => self.piped && (outer.piped || !outer.hidden),
+            false => outer.piped,
+        };
+        self.hidden |= outer.hidden;
+        self.to_file |= outer.to_file;
+        self.background |= outer.background;
+        self.is_alternative |= outer.is_alternative;
+        if self.in_loop == LoopPlace::Outside {
+            self.in_loop = outer.in_loop;
+        }
+        self
+    }
+
     /// Marks a command inside a substitution: neither its exit code nor its output leaves it.
     fn stays_inside(&mut self) {
         self.decides = false;

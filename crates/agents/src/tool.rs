@@ -1,5 +1,7 @@
 //! The use of a tool: the parts of its input and its outcome that are stored.
 
+mod begin;
+mod containers;
 mod edit;
 mod excerpt;
 mod git;
@@ -59,6 +61,7 @@ pub(crate) fn used(call: &Call<'_>) -> ToolUse {
     let exit_line = call.agent.exit_line.filter(|_| draft.is_command());
     let mut outcome = outcome::of(response.as_deref(), exit_line);
     outcome.failed |= call.wire.flag("is_error");
+    outcome.background |= draft.is_command() && call.runs_in_background();
     draft.finish(call.safe_name(), Some(outcome))
 }
 
@@ -93,6 +96,8 @@ struct Draft {
     command: Option<Redacted<String>>,
     /// The commands of the command line, if the tool runs one.
     commands: Vec<Simple>,
+    /// Whether git made a commit before something behind it failed: the record stays a commit.
+    has_commit: bool,
 }
 
 impl<'a> Call<'a> {
@@ -122,6 +127,13 @@ impl<'a> Call<'a> {
             return Some(inside.map_or(Cow::Borrowed(response), Cow::Owned));
         }
         value(fields.response).map(Cow::Borrowed)
+    }
+
+    /// Whether the agent asked for a command in the background: the response comes before its end.
+    fn runs_in_background(&self) -> bool {
+        ["run_in_background", "is_background"]
+            .iter()
+            .any(|member| self.input.value(member).and_then(Json::as_bool) == Some(true))
     }
 
     /// The tool's name in a form that may be stored. A name in the table cannot contain a secret.
@@ -284,6 +296,7 @@ impl Draft {
             metadata: Map::new(),
             command: None,
             commands: Vec::new(),
+            has_commit: false,
         }
     }
 
@@ -331,11 +344,15 @@ impl Draft {
 
     fn fail(&mut self, outcome: &Outcome<'_>) {
         let is_command = self.is_command();
-        // The commit was not made.
-        git::forget(&mut self.metadata);
+        match self.has_commit {
+            true => git::add(ObsType::GitCommit, &outcome.texts, &mut self.metadata),
+            false => git::forget(&mut self.metadata),
+        }
         let mut set = |member: &str, value: Value| self.metadata.insert(member.into(), value);
         if is_command {
-            self.obs_type = ObsType::CommandError;
+            if !self.has_commit {
+                self.obs_type = ObsType::CommandError;
+            }
             set("command", self.content.as_str().into());
         }
         set("failed", true.into());

@@ -44,7 +44,8 @@ impl<'a> RunKey<'a> {
 }
 
 /// The red runs: those that failed, without a later run of the same key that covered as much or more. A later run of
-/// other tests proves nothing. A later run whose result is unknown may have passed. If one red run is a part of
+/// other tests proves nothing, nor does one that ran no test or failed before the tests began. A later run whose result is
+/// unknown may have passed. If one red run is a part of
 /// another, the newer one counts.
 pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&'a Observation> {
     let mut later: Vec<(RunKey<'a>, &'a Observation)> = Vec::new();
@@ -52,6 +53,10 @@ pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&
     for seen in newest_first {
         let Some(key) = RunKey::of(seen) else { continue };
         let is_red = result(seen) == Some("failed");
+        let is = |name: &str| seen.metadata.as_ref().is_some_and(|all| all["run"][name] == true);
+        if is(NO_TESTS) || (seen.failed() && !is_red) {
+            continue;
+        }
         let ends = |(of, newer): &(RunKey<'a>, &'a Observation)| {
             let is_part = || covers(key.program, &seen.content, &newer.content);
             *of == key
@@ -169,6 +174,22 @@ mod tests {
         ];
         let ids: Vec<i64> = red(&runs).into_iter().map(|run| run.id).collect();
         assert_eq!(ids, [6, 3]);
+    }
+
+    #[test]
+    fn a_run_that_began_no_test_ends_no_red_run() {
+        let mut helped = ended("cargo", "", "unknown");
+        helped["run"][NO_TESTS] = json!(true);
+        let mut broken = ended("cargo", "", "unknown");
+        broken["failed"] = json!(true);
+        let hidden = ended("cargo", "", "unknown");
+        for (metadata, is_red) in [(helped, true), (broken, true), (hidden, false)] {
+            let runs = [
+                run(2, "cargo test", metadata),
+                run(1, "cargo test", ended("cargo", "", "failed")),
+            ];
+            assert_eq!(red(&runs).len(), usize::from(is_red), "{:?}", runs[0].metadata);
+        }
     }
 
     #[test]

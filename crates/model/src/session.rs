@@ -233,11 +233,12 @@ impl Summary {
     /// The list for actions of this type, if there is one.
     fn list(&mut self, kind: ObsType, failed: bool) -> Option<&mut Vec<String>> {
         match kind {
+            // It was made, although something behind it failed.
+            ObsType::GitCommit => Some(&mut self.completed),
             // A failed action neither changed nor read anything.
             _ if failed => Some(&mut self.notes),
             ObsType::FileEdit | ObsType::FileWrite => Some(&mut self.files_edited),
             ObsType::FileRead => Some(&mut self.files_read),
-            ObsType::GitCommit => Some(&mut self.completed),
             ObsType::Marker => Some(&mut self.learned),
             _ => None,
         }
@@ -300,7 +301,9 @@ impl Deed {
     fn text(&self) -> &str {
         let told = |name: &str| self.metadata.as_ref()?.get(name)?.as_str();
         match self.kind {
-            _ if self.failed => told("error").unwrap_or(&self.content),
+            _ if self.failed && self.kind != ObsType::GitCommit => {
+                told("error").unwrap_or(&self.content)
+            }
             ObsType::FileEdit | ObsType::FileWrite | ObsType::FileRead => {
                 self.file_path.as_deref().unwrap_or_default()
             }

@@ -31,11 +31,12 @@ pub struct EditedFile {
 }
 
 pub(crate) const FOLLOWED: &str = "SELECT 1 FROM observations WHERE session = ?1 AND at >= ?2 \
-     AND kind IN ('answer', 'file_edit', 'file_write', 'git_commit') AND failed = 0 \
+     AND kind IN ('answer', 'file_edit', 'file_write', 'git_commit') \
+     AND (failed = 0 OR kind = 'git_commit') \
      AND (kind <> 'answer' OR agent_id IS NULL) LIMIT 1";
 /// Commits in other working trees do not count: the files there are not below the project's roots.
 pub(crate) const LAST_COMMIT: &str = "SELECT at FROM observations WHERE project = ?1 \
-     AND kind = 'git_commit' AND at >= ?2 AND failed = 0 \
+     AND kind = 'git_commit' AND at >= ?2 \
      AND (CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.worktree') END) IS NULL \
      ORDER BY at DESC, id DESC LIMIT 1";
 pub(crate) const EDITED: &str = "SELECT o.id, o.at, f.path FROM observations o \

@@ -256,7 +256,7 @@ pub fn checkout(rx: &Rx<'_>, id: i64) -> Result<Option<Map<String, Value>>, OpEr
 }
 
 pub(crate) const COMMIT: &str = "SELECT id FROM observations WHERE prompt = ?1 \
-     AND kind = 'git_commit' AND failed = 0 ORDER BY at DESC, id DESC LIMIT 1";
+     AND kind = 'git_commit' ORDER BY at DESC, id DESC LIMIT 1";
 
 /// The last commit of a prompt's turn; none if there is none.
 pub fn commit_of(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {

@@ -35,6 +35,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("ionice", &["-c", "-n"]),
     wrapper("stdbuf", &["-i", "-o", "-e"]),
     wrapper("unbuffer", &[]),
+    wrapper("xvfb-run", &["-n", "-s", "-e", "-f", "-w", "--server-num", "--server-args"]),
     wrapper("caffeinate", &["-t", "-w"]),
     wrapper(
         "xargs",

@@ -4,6 +4,29 @@ use super::runs::{Run, RunKind};
 use super::verdict::{Tally, Verdict};
 use crate::shell::Simple;
 
+/// Options with which every runner only prints its help or its version.
+const TALK: &[&str] = &["--help", "-h", "--version"];
+/// Such options of one program, which mean something else to others: `go test -v`, `mvn -V`, `docker build -v`.
+const TALK_IN: &[(&[&str], &[&str])] = &[
+    (&["tsc", "vue-tsc"], &["-v", "--init", "--showConfig", "--all"]),
+    (&["jest"], &["-v", "--showConfig", "--init", "--clearCache"]),
+    (&["vitest", "webpack", "rollup", "rspec"], &["-v"]),
+    (&["eslint"], &["-v", "--init", "--print-config", "--env-info"]),
+    (&["rubocop"], &["-v", "-V", "-L", "--list-target-files", "--show-cops", "--init"]),
+    (&["mvn", "mvnw", "gradle", "gradlew", "make", "gmake"], &["-v"]),
+    (&["cargo", "pytest", "py.test", "mypy", "ruff", "rustc", "mocha", "biome"], &["-V"]),
+    (&["pytest", "py.test"], &["--markers", "--fixtures", "--fixtures-per-test", "--funcargs"]),
+    (&["rustc"], &["-vV"]),
+    (&["npm", "pnpm", "yarn", "bun"], &["-v"]),
+    (&["javac", "kotlinc"], &["-version", "-help"]),
+    (&["xcodebuild"], &["-version", "-list", "-showsdks", "-showBuildSettings", "-help"]),
+    (&["just"], &["-V", "-l", "--summary", "--show"]),
+    (&["task"], &["-l", "--list-all"]),
+    (&["rake"], &["-T", "-P", "-W", "--tasks"]),
+];
+/// Words behind a program with which it only lists its tests.
+const LIST_IN: &[(&str, &str)] = &[("vitest", "list"), ("nextest", "list"), ("tox", "list")];
+
 /// Options with which a runner lists, collects or compiles tests and runs none.
 const RUN_NOTHING: &[&str] = &[
     "--collect-only",
@@ -16,7 +39,6 @@ const RUN_NOTHING: &[&str] = &[
     "--just-print",
     "--setup-plan",
     "--setup-only",
-    "--fixtures",
     "--show-only",
     "-DskipTests",
     "-Dmaven.test.skip=true",
@@ -30,6 +52,10 @@ const RUN_NOTHING_IN: &[(&str, &str)] = &[
     ("ctest", "-N"),
     ("gradle", "-m"),
     ("gradlew", "-m"),
+    ("go", "-n"),
+    ("ninja", "-n"),
+    ("rake", "-n"),
+    ("dotnet", "-t"),
 ];
 /// Parts of the line with which a runner says that it found no test.
 const NO_TESTS: &[&str] = &[
@@ -52,7 +78,13 @@ pub(super) fn ran_none(
     tally: Tally,
     texts: &[&str],
 ) -> bool {
-    let only_lists = || command.args.windows(2).any(|pair| pair == ["nextest", "list"]);
+    if only_talks(command, run) {
+        return true;
+    }
+    let only_lists = || {
+        let words = || std::iter::once(&command.program).chain(&command.args);
+        words().zip(words().skip(1)).any(|(program, word)| LIST_IN.contains(&(program, word)))
+    };
     let does_nothing = |arg: &String| {
         RUN_NOTHING.contains(&arg.as_str()) || RUN_NOTHING_IN.contains(&(run.program, arg.as_str()))
     };
@@ -67,6 +99,17 @@ pub(super) fn ran_none(
     let has_counts = counted.chain(skipped).next().is_some();
     (result == Verdict::Passed && (has_counts || only_empty_packages(texts)))
         || lines(texts).any(says_none)
+}
+
+/// Whether an option makes the runner only print its help, its version or its settings. `npm test -- --help` passes the
+/// option on; there only the options of every runner count.
+fn only_talks(command: &Simple, run: &Run<'_>) -> bool {
+    let own = command.args.iter().take_while(|arg| *arg != "--");
+    let of_program = |arg: &String| {
+        let rows = TALK_IN.iter().filter(|(programs, _)| programs.contains(&run.program));
+        rows.into_iter().any(|(_, options)| options.contains(&arg.as_str()))
+    };
+    command.args.iter().any(|arg| TALK.contains(&arg.as_str())) || own.into_iter().any(of_program)
 }
 
 fn lines<'a>(texts: &'a [&str]) -> impl Iterator<Item = &'a str> {
@@ -90,9 +133,8 @@ fn only_empty_packages(texts: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{runs, verdict};
+    use super::super::{containers, runs, verdict};
     use super::*;
-    use crate::shell;
 
     /// @capture_no_tests
     #[test]
@@ -121,9 +163,31 @@ mod tests {
             ("go test -run X ./a", Passed, "ok  \tex/a\t0.1s [no tests to run]", true),
             ("make -n test", Passed, "pytest", true),
             ("cargo build", Passed, "", false),
+            ("cargo test --help", Passed, "Usage: cargo test", true),
+            ("cargo test -h", Passed, "Usage: cargo test", true),
+            ("cargo test -- --help", Passed, "Usage: --help", true),
+            ("cargo build --help", Passed, "Usage: cargo build", true),
+            ("go test -h", Failed, "usage: go test [build/test flags]", true),
+            ("npm test -- --help", Passed, "Usage: jest", true),
+            ("npm run build -- --help", Passed, "vite/6.0", true),
+            ("npx jest --version", Passed, "29.7.0", true),
+            ("npx jest --showConfig", Passed, "{}", true),
+            ("npx vitest list", Passed, "a.test.ts > sums", true),
+            ("npx tsc -v", Passed, "Version 5.4.5", true),
+            ("npx tsc --init", Passed, "Created a new tsconfig.json", true),
+            ("mvn -v test", Passed, "Apache Maven 3.9", true),
+            ("pytest --markers", Passed, "@pytest.mark.slow", true),
+            ("ctest -N", Passed, "Total Tests: 3", true),
+            ("docker compose run --rm app pytest tests --version", Passed, "pytest 8.0", true),
+            ("ctest -V", Passed, "", false),
+            ("mvn -V test", Passed, "", false),
+            ("go test -v ./...", Passed, "ok  \ta\t0.1s", false),
+            ("pytest -v", Passed, "", false),
+            ("npm test -- -v", Passed, "", false),
+            ("docker build -t x .", Passed, "", false),
         ];
         for (line, result, output, expected) in table {
-            let commands = shell::commands(line);
+            let commands = containers::commands(line);
             let (place, run) = runs::of(&commands).unwrap();
             let tally = verdict::read(&commands, place, &run, &[output]).tally;
             let none = ran_none(&commands[place], &run, result, tally, &[output]);

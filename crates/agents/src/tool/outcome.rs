@@ -9,6 +9,14 @@ use crate::wire::Text;
 /// Members of a response that hold text, the most telling first.
 const TEXTS: &[&str] =
     &["error", "stderr", "stdout", "output", "llmContent", "content", "text", "message"];
+/// How Gemini CLI begins its report about a command that it did not wait for, and about one that was stopped.
+const BACKGROUND: &[&str] =
+    &["Command moved to background (PID: ", "Command started in background"];
+const CANCELLED: &[&str] = &[
+    "Command was cancelled by user before it could complete.",
+    "Command was automatically cancelled because it exceeded the timeout",
+    "Command timed out",
+];
 /// How deep a response is searched for them.
 const DEPTH_MAX: usize = 4;
 /// Lines at the beginning of an output that may state the exit code; all later ones are the
@@ -60,7 +68,12 @@ pub(super) fn of<'a>(response: Option<&'a Json<'a>>, exit_line: Option<ExitLine>
     let reports = matches!(exit_line, Some(ExitLine::Opening | ExitLine::Last));
     let says = |member: &str| response.and_then(|response| response.get(member));
     let interrupted = says("interrupted").and_then(Json::as_bool).unwrap_or(false);
-    let background = says("backgroundTaskId").is_some_and(|id| id.as_str().is_some());
+    let begins = |start: &str| texts.iter().any(|text| text.trim_start().starts_with(start));
+    let says_so =
+        |starts: &[&str]| exit_line == Some(ExitLine::Last) && starts.iter().any(|it| begins(it));
+    let interrupted = interrupted || says_so(CANCELLED);
+    let background =
+        says("backgroundTaskId").is_some_and(|id| id.as_str().is_some()) || says_so(BACKGROUND);
     let answered = response.is_some();
     let succeeded = !failed && (exit_code == Some(0) || exit_code.is_none() && reports);
     Outcome { failed, exit_code, succeeded, interrupted, answered, background, texts }

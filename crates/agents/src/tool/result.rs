@@ -5,55 +5,100 @@ use serde_json::{Map, Value};
 
 use super::git::{self, GitReport};
 use super::outcome::Outcome;
+use super::runs::Run;
 use super::verdict::{self, Tally, Verdict};
-use super::{Draft, no_tests, run, runs};
+use super::{Draft, begin, no_tests, run, runs};
+use crate::guard;
 use crate::shell::Simple;
 
 /// Adds `metadata.run` to a test run or a build, and marks a line as failed if its output says so.
 pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     let mut is_open = outcome.interrupted || outcome.background;
-    let has_committed = draft.obs_type == ObsType::GitCommit
-        && git::committed(&draft.commands, &outcome.texts) == GitReport::Done;
-    let mut is_red = false;
+    let is_commit = |command: &Simple| command.is_git("commit");
+    let commit = (draft.obs_type == ObsType::GitCommit
+        && git::committed(&draft.commands, &outcome.texts) == GitReport::Done)
+        .then(|| draft.commands.iter().rposition(is_commit))
+        .flatten();
+    let mut is_red_behind = false;
     if let Some((place, run)) = runs::of(&draft.commands) {
         if is_left_running(&draft.commands, place) {
             is_open = true;
             draft.metadata.insert("background".into(), true.into());
         }
-        let printed = printed_exit(&draft.commands, place, &outcome.texts);
-        let report = verdict::read(&draft.commands, place, &run, &outcome.texts);
-        let own_exit = draft.commands[place].decides || printed.is_some();
-        let mut ran_none = false;
-        let result = match () {
-            // The run was interrupted or is still running.
-            () if is_open => Verdict::Unknown,
-            () => {
-                let result = result(&draft.commands[place..], outcome, printed, report.verdict);
-                let output = &outcome.texts;
-                ran_none =
-                    no_tests::ran_none(&draft.commands[place], &run, result, report.tally, output);
-                if ran_none { Verdict::Unknown } else { result }
-            }
+        let ended = ended(&draft.commands, (place, &run), commit, (outcome, is_open));
+        let is_red = ended["result"] == Verdict::Failed.word();
+        // Of several runs of the program, such as one before and one behind the commit, the last one counts.
+        let is_again = |command: &Simple| {
+            runs::of_command(command).is_some_and(|other| other.program == run.program)
         };
-        let mut ended = described(result, own_exit, report.tally);
-        if ran_none {
-            ended[model::run::NO_TESTS] = true.into();
-        }
+        let last = draft.commands.iter().rposition(is_again);
+        is_red_behind = is_red && commit.is_some() && last > commit;
         draft.metadata.insert("run".into(), ended);
-        is_red = result == Verdict::Failed;
         // A pipe hides the exit code of a red run: `pytest | tail -5 && git commit …` goes on and makes the commit.
-        outcome.failed |= is_red && !has_committed;
+        outcome.failed |= is_red && (commit.is_none() || is_red_behind);
     } else if outcome.failed && outcome.exit_code == Some(1) && says_no(&draft.commands, outcome) {
         outcome.failed = false;
     } else if !outcome.failed && !is_open && !is_settled(&draft.commands, outcome) {
         outcome.failed = verdict::plain_failed(&draft.commands, &outcome.texts);
     }
     let goes_on = draft.commands.last().is_some_and(|last| !last.is_git("commit"));
-    if has_committed && goes_on && !is_red {
+    if is_red_behind {
+        draft.has_commit = true;
+    } else if commit.is_some() && goes_on {
         keep_commit(draft, outcome);
     } else if !outcome.failed && outcome.answered {
         settle_git(draft, outcome, is_open);
     }
+    let is_plain = matches!(draft.obs_type, ObsType::Command | ObsType::Github);
+    if is_plain && !outcome.failed && !is_open && proves_nothing(draft, outcome) {
+        let unknown = || described(Verdict::Unknown, false, Tally::default());
+        draft.metadata.entry("run").or_insert_with(unknown);
+    }
+}
+
+/// The value of `metadata.run` for the run at this place of the line. `commit` is the place of a commit that was made.
+fn ended(
+    commands: &[Simple],
+    (place, run): (usize, &Run<'_>),
+    commit: Option<usize>,
+    (outcome, is_open): (&Outcome<'_>, bool),
+) -> Value {
+    let texts = &outcome.texts;
+    let printed = printed_exit(commands, place, texts);
+    let report = verdict::read(commands, place, run, texts);
+    let own_exit = commands[place].decides || printed.is_some();
+    let first = commit.filter(|commit| *commit < place).map_or(0, |commit| commit + 1);
+    let result = match () {
+        // The run was interrupted or is still running.
+        () if is_open => Verdict::Unknown,
+        () if begin::never_began(&commands[first..=place], run, outcome, report) => {
+            Verdict::Unknown
+        }
+        () => result(&commands[place..], outcome, printed, report.verdict),
+    };
+    let ran_none =
+        !is_open && no_tests::ran_none(&commands[place], run, result, report.tally, texts);
+    let shown = if ran_none { Verdict::Unknown } else { result };
+    let mut ended = described(shown, own_exit, report.tally);
+    if ran_none {
+        ended[model::run::NO_TESTS] = true.into();
+    }
+    ended
+}
+
+/// Whether a command that did not fail, and is no run, shows nothing about the success of its program: it printed only a help
+/// text, or its exit code is hidden or not reported and its output has an error.
+fn proves_nothing(draft: &Draft, outcome: &Outcome<'_>) -> bool {
+    let has_error = || {
+        let texts = outcome.texts.iter().map(|text| guard::looked_at(text));
+        texts
+            .flat_map(str::lines)
+            .any(|line| text::telling::is_telling(&text::without_escapes(line)))
+    };
+    draft.commands.iter().any(runs::only_talks)
+        || !is_settled(&draft.commands, outcome)
+            && has_error()
+            && !super::is_read_only(&draft.content)
 }
 
 /// Keeps a commit that was made, although something behind it failed: `git commit … && git push` with a push that was

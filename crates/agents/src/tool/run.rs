@@ -6,7 +6,7 @@ use model::limits;
 use model::observation::ObsType;
 use serde_json::{Map, Value};
 
-use super::{Call, Draft, edit, git, runs};
+use super::{Call, Draft, containers, edit, git, runs};
 use crate::guard;
 use crate::json::Json;
 use crate::shell::{self, Simple};
@@ -32,9 +32,11 @@ const READS_RECORDS: &[&str] = &[
     "stats",
     "get",
 ];
+/// Commands that delete records. Their words are those that the user wants to be gone.
+const DELETES_RECORDS: &[&str] = &["purge", "scrub"];
 const SHORTENS: &[&str] = &["cd", "head", "tail", "cat", "grep", "jq", "less", "wc"];
 
-/// Whether a command line does nothing but show our records, which are stored already.
+/// Whether a command line does nothing but show our records, which are stored already, or delete some.
 pub(super) fn only_reads_records(call: &Call<'_>) -> bool {
     let line = line_of(call);
     // Most lines do not name the program, and need not be parsed.
@@ -44,7 +46,8 @@ pub(super) fn only_reads_records(call: &Call<'_>) -> bool {
     let commands = shell::commands(&line);
     let is_ours = |command: &Simple| command.program == OUR_PROGRAM;
     let reads = |command: &Simple| {
-        is_ours(command) && command.words().next().is_some_and(|word| READS_RECORDS.contains(&word))
+        let is_known = |word| READS_RECORDS.contains(&word) || DELETES_RECORDS.contains(&word);
+        is_ours(command) && command.words().next().is_some_and(is_known)
     };
     commands.iter().any(is_ours)
         && commands.iter().all(|one| reads(one) || SHORTENS.contains(&one.program.as_str()))
@@ -61,7 +64,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
     if line.is_empty() {
         return call.plain(ObsType::Command, &[]);
     }
-    let commands = shell::commands(&line);
+    let commands = containers::commands(&line);
     if let Some(at) = line.find(PATCH).filter(|_| commands.iter().any(applies_patch)) {
         return edit::of_patch(call, &line[at..]);
     }
@@ -78,6 +81,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
         metadata,
         command: Some(safe.head(limits::COMMAND_CHARS_MAX)),
         commands,
+        has_commit: false,
     }
 }
 

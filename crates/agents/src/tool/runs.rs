@@ -189,6 +189,8 @@ const ROWS: &[(RunKind, &[&str], Words)] = &[
             "msbuild",
             "eslint",
             "mypy",
+            "rubocop",
+            "kotlinc",
         ],
         Words::Any,
     ),
@@ -259,7 +261,7 @@ pub(super) fn of(commands: &[Simple]) -> Option<(usize, Run<'_>)> {
 
 /// The program and the sub-command of the test run or build in a command line; the sub-command may be empty.
 pub fn run_kind(line: &str) -> Option<(String, String)> {
-    let commands = crate::shell::commands(line);
+    let commands = super::containers::commands(line);
     let (_, run) = of(&commands)?;
     Some((run.program.to_owned(), run.subcommand.unwrap_or_default().to_owned()))
 }
@@ -269,13 +271,21 @@ pub(super) fn of_command(command: &Simple) -> Option<Run<'_>> {
     run(&command.program, &command.args)
 }
 
-fn run<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
+/// Whether the first argument of a command makes it only print its help or its version.
+pub(super) fn only_talks(command: &Simple) -> bool {
+    talks(&command.program, &command.args)
+}
+
+fn talks(program: &str, args: &[String]) -> bool {
     // `ctest -V` and `mvn -V` run as well.
-    let talks = |arg: &String| {
+    args.first().is_some_and(|arg| {
         TALK.contains(&arg.as_str())
             && !(arg == "-V" && matches!(program, "ctest" | "mvn" | "mvnw"))
-    };
-    if args.first().is_some_and(talks) {
+    })
+}
+
+fn run<'a>(program: &'a str, args: &'a [String]) -> Option<Run<'a>> {
+    if talks(program, args) {
         return None;
     }
     let (mut program, mut args) = (program, args);
@@ -414,7 +424,7 @@ fn behind_runner<'a>(program: &str, args: &'a [String]) -> Option<(&'a str, &'a 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::commands;
+    use crate::tool::containers::commands;
 
     /// Lines, and the kind, program and sub-command of their run.
     const LINES: &[(&str, &str)] = &[
@@ -496,6 +506,29 @@ mod tests {
         ("swiftlint", "build swiftlint"),
         ("./gradlew lintDebug", "build gradlew lintDebug"),
         ("python script.py", ""),
+        ("bundle exec rubocop", "build rubocop"),
+        ("docker compose exec -T web bundle exec rspec spec/a_spec.rb", "test rspec"),
+        ("docker compose -f ci.yml run --rm -e CI=1 app pytest -q | tail -3", "test pytest"),
+        ("docker-compose run --rm app sh -c 'cd /app && npm test'", "test npm test"),
+        ("docker exec -it -u app web bin/rails test", "test rails test"),
+        ("docker run --rm -v $PWD:/w -w /w golang:1.23 go test ./...", "test go test"),
+        ("podman exec web cargo build", "build cargo build"),
+        ("kubectl -n ci exec pod/web -c app -- pytest -q", "test pytest"),
+        ("ssh -p 22 host 'cd app && cargo test'", "test cargo test"),
+        ("ssh host docker exec web pytest", "test pytest"),
+        ("devcontainer exec --workspace-folder . npm test", "test npm test"),
+        ("vagrant ssh -c 'cd /vagrant && bundle exec rspec'", "test rspec"),
+        ("nix develop .#ci -c make test", "test make test"),
+        ("nix-shell --run 'cargo test'", "test cargo test"),
+        ("mise exec node@22 -- npm run build", "build npm build"),
+        ("direnv exec . go test ./...", "test go test"),
+        ("dotenv -f .env.test -- npx jest", "test jest"),
+        ("sudo -u app xvfb-run -a npx cypress run", "test cypress run"),
+        ("docker exec web cat test", ""),
+        ("docker compose exec web sh", ""),
+        ("docker compose run --rm test", ""),
+        ("ssh host 'tail -f log'", ""),
+        ("kubectl exec web -- ls", ""),
     ];
 
     /// @capture_test_and_build

@@ -100,6 +100,8 @@ enum Family {
     Hooks,
     /// make and other programs that run targets.
     Make,
+    /// Vite, Next and Cypress.
+    Scripts,
     Other,
     Compiler,
 }

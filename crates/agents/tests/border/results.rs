@@ -410,12 +410,140 @@ fn a_commit_stays_one_whatever_becomes_of_its_push() {
         assert!(tool.metadata["error"].as_str().unwrap().contains("[rejected]"));
         assert_eq!(tool.metadata.get("hash_range"), None);
     }
+}
 
-    let red = "git commit -am x && cargo test";
-    let members = json!({"tool_name": "Bash", "tool_input": {"command": red},
-        "error": format!("Exit code 101\n[main 1a2b3c4] x\n{RED}")});
-    let tool = tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap());
-    assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true));
+/// A command of Claude Code that failed, with its exit code.
+fn failed(command: &str, output: &str, code: u8) -> ToolUse {
+    let members = json!({"tool_name": "Bash", "tool_input": {"command": command},
+        "error": format!("Exit code {code}\n{output}")});
+    tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap())
+}
+
+/// @capture_no_commit
+#[test]
+fn a_red_run_behind_a_commit_makes_the_commit_a_failure_that_keeps_its_hash() {
+    let rspec = "8 examples, 2 failures\n\nrspec ./spec/a_spec.rb:3 # test b ... FAILED\n";
+    let go = "--- FAIL: TestB (0.00s)\ntest b ... FAILED\nFAIL\nFAIL\ta\t0.1s\nFAIL\n";
+    let made = |output: &str| format!("[main 1a2b3c4] a: two\n 1 file changed\n{output}");
+    let lines = [
+        claude("git commit -am 'a: two' && cargo test 2>&1 | tail -3", &made(RED)),
+        claude("git add -A && git commit -m 'a: two'; go test ./... | tail -3", &made(go)),
+        claude("git commit -am 'a: two' && bundle exec rspec | tail -2", &made(rspec)),
+        codex("git commit -am 'a: two' && cargo test", &made(RED)),
+        failed("git commit -am 'a: two' && cargo test", &made(RED), 101),
+        claude("cargo test | tail -1; git commit -am 'a: two'; cargo test | tail", &made(RED)),
+    ];
+    for tool in lines {
+        let told = (tool.obs_type, tool.failed, &tool.metadata["failed"]);
+        assert_eq!(told, (ObsType::GitCommit, true, &json!(true)), "{}", *tool.content);
+        assert_eq!(tool.metadata["commit_hash"], "1a2b3c4", "{}", *tool.content);
+        assert_eq!(tool.metadata["commit_message"], "a: two");
+        assert_eq!(tool.metadata["run"]["result"], "failed");
+        assert!(tool.metadata["error"].as_str().unwrap().contains("test b ... FAILED"));
+    }
+    let green = claude("git commit -am 'a: two' && cargo test 2>&1 | tail -3", &made(GREEN));
+    assert_eq!((green.obs_type, green.failed), (ObsType::GitCommit, false));
+    // The build behind the commit is not the run that was red.
+    let line = "cargo test | tail -5; git commit -am 'a: two'; npm run build";
+    let tool = claude(line, &format!("{RED}{}", made("")));
+    assert_eq!((tool.obs_type, tool.failed), (ObsType::GitCommit, false));
+}
+
+/// @capture_run
+#[test]
+fn a_line_that_failed_before_its_run_began_has_an_unknown_result() {
+    let table = [
+        (
+            "cd nonexist && cargo test",
+            "/bin/bash: line 1: cd: nonexist: No such file or directory",
+            1,
+        ),
+        ("cd nonexist && cargo test", "cd:1: no such file or directory: nonexist", 1),
+        ("pytest -q", "/bin/bash: line 1: pytest: command not found", 127),
+        (
+            "source venv/bin/activate && pytest",
+            "/bin/bash: line 1: venv/bin/activate: No such file or directory",
+            1,
+        ),
+        ("npm ci && npm test", "npm error code EUSAGE\nnpm error `npm ci` needs a lock file", 1),
+        (
+            "git pull && cargo test",
+            "fatal: unable to access 'https://x/': Could not resolve host",
+            1,
+        ),
+        ("docker compose up -d && pytest -q", "Error response from daemon: no such image", 1),
+    ];
+    for (line, output, code) in table {
+        let tool = failed(line, output, code);
+        assert_eq!((tool.obs_type, tool.failed), (ObsType::CommandError, true), "{line}");
+        assert_eq!(tool.metadata["run"]["result"], "unknown", "{line}");
+    }
+    // The output or the exit code is that of the run.
+    let table = [
+        ("cd web && cargo test", RED, 101),
+        ("cd web && npm test", "something is wrong", 1),
+        ("export CI=1 && npm test", "something is wrong", 1),
+        ("npm ci && npm test", "> web@1.0.0 test\n> node a.js\n\nnpm error code ELIFECYCLE", 1),
+        ("git pull && cargo test", RED, 101),
+        ("npm test", "npm error code ELIFECYCLE", 1),
+        ("git pull; npm test", "something is wrong", 1),
+    ];
+    for (line, output, code) in table {
+        assert_eq!(failed(line, output, code).metadata["run"]["result"], "failed", "{line}");
+    }
+}
+
+/// @capture_run
+#[test]
+fn a_run_in_the_background_or_one_that_was_stopped_has_an_unknown_result() {
+    let gemini = |input: Value, text: &str| {
+        let response = json!({ "llmContent": text, "returnDisplay": text });
+        used("gemini-cli", "AfterTool", "run_shell_command", input, response)
+    };
+    let moved = "Command moved to background (PID: 33701). Output hidden. Press Ctrl+B to view.";
+    let stopped = "Command was cancelled by user before it could complete. Below is the output before \
+                   it was cancelled:\nrunning 3 tests";
+    let line = |member: &str| json!({ "command": "cargo test", member: true });
+    let response = json!({ "stdout": "", "stderr": "", "interrupted": false });
+    let tools = [
+        gemini(line("is_background"), moved),
+        gemini(json!({ "command": "cargo test" }), moved),
+        gemini(json!({ "command": "cargo test" }), stopped),
+        used("cursor", "postToolUse", "Shell", line("is_background"), response.clone()),
+        used("claude-code", "PostToolUse", "Bash", line("run_in_background"), response),
+    ];
+    for tool in tools {
+        assert_eq!(tool.metadata["run"]["result"], "unknown", "{:?}", *tool.metadata);
+        let is = |name: &str| tool.metadata.get(name) == Some(&json!(true));
+        assert!(is("background") || is("is_interrupt"), "{:?}", *tool.metadata);
+        assert!(!tool.failed);
+    }
+    let ended = gemini(json!({ "command": "cargo test", "is_background": false }), GREEN);
+    assert_eq!(ended.metadata["run"]["result"], "passed");
+}
+
+/// @capture_hidden_errors
+#[test]
+fn a_plain_command_with_a_hidden_exit_code_and_an_error_in_its_output_is_of_unknown_success() {
+    let error = "ERROR: health check of web failed\nrolled back";
+    let unknown = json!({ "result": "unknown", "own_exit": false });
+    for tool in [
+        claude("./deploy.sh staging 2>&1 | tail -3", error),
+        claude("./deploy.sh staging || true", error),
+        codex("./deploy.sh staging", error),
+        claude("cargo -V; pytest -V", "cargo 1.80\npytest 8"),
+    ] {
+        assert!(!tool.failed, "{}", *tool.content);
+        assert_eq!(tool.metadata["run"], unknown, "{}", *tool.content);
+    }
+    for tool in [
+        claude("./deploy.sh staging", error),
+        claude("./deploy.sh staging | tail -3", "done"),
+        claude("grep -rn error: src | head", "src/a.rs:3: error: bad\nerror: x"),
+        claude("ls | head", "error.rs"),
+    ] {
+        assert_eq!(tool.metadata.get("run"), None, "{}", *tool.content);
+    }
 }
 
 fn error_of(output: &str) -> String {

@@ -298,10 +298,13 @@ fn commits_and_pushes_carry_what_git_said_wherever_it_stands() {
 
 /// @own_tools_are_not_recorded
 #[test]
-fn a_command_line_that_only_shows_our_records_is_not_recorded() {
+fn a_command_line_that_only_shows_or_deletes_our_records_is_not_recorded() {
     for (line, is_recorded) in [
         ("rekindle search why did the export fail", false),
         ("cd /srv/shop && rekindle recent --limit 5 2>&1 | head -20", false),
+        ("rekindle purge --search 'blue whale'", false),
+        ("rekindle scrub --yes", false),
+        ("rekindle purge --search 'blue whale' && make export", true),
         ("rekindle search export && make export", true),
         ("rekindle mark 'amounts are cents'", true),
         ("grep -rn rekindle docs", true),

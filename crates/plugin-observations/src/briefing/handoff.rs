@@ -136,7 +136,7 @@ impl HandoffWriter<'_> {
 
     /// The commits of a turn.
     fn commits(&self, turn: i64) -> Vec<String> {
-        let is_of = |seen: &&Observation| seen.prompt_id == Some(turn) && !seen.failed();
+        let is_of = |seen: &&Observation| seen.prompt_id == Some(turn);
         self.writer.work.commits.iter().filter(is_of).map(commit).collect()
     }
 

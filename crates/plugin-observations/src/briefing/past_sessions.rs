@@ -211,7 +211,7 @@ fn edited(
 
 /// The commits of a session by hash and subject, the last first.
 fn commits(writer: &SectionWriter<'_>, session: &Session) -> String {
-    let own = |seen: &&Observation| seen.session_id == session.session_id && !seen.failed();
+    let own = |seen: &&Observation| seen.session_id == session.session_id;
     let commits: Vec<&Observation> = writer.work.commits.iter().filter(own).collect();
     let told = commits.iter().take(limits::BRIEFING_COMMITS_TOLD).map(|seen| commit(seen));
     let mut line = told.collect::<Vec<_>>().join("; ");

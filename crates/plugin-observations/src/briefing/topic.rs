@@ -40,7 +40,7 @@ pub(super) fn of(
 ) -> Result<Option<SessionTopic>, OpError> {
     let causes = |seen: &[Observation]| -> Vec<i64> {
         let own = seen.iter().filter(|seen| seen.session_id == session.session_id);
-        own.filter(|seen| !seen.failed()).filter_map(|seen| seen.prompt_id).collect()
+        own.filter_map(|seen| seen.prompt_id).collect()
     };
     let (commits, edits) = (causes(commits), causes(edits));
     let mut most: Option<(u64, SessionTopic)> = None;

@@ -10,7 +10,7 @@ use super::sections::{BriefingRow, SectionWriter};
 /// the user commits without the agent, and nothing is known.
 pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     let place = writer.brief.place;
-    if !writer.work.commits.iter().any(|seen| !seen.failed()) {
+    if writer.work.commits.is_empty() {
         return;
     }
     // Earlier commits were not read.
@@ -39,9 +39,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
 /// Whether a later commit probably contains an edit. Records of commits do not name their files.
 pub(super) fn is_committed(writer: &SectionWriter<'_>, edit: &Observation) -> bool {
     let branch = writer.brief.place.branch();
-    let holds = |commit: &Observation| {
-        commit.at_ms >= edit.at_ms && !commit.failed() && holds(commit, edit, branch)
-    };
+    let holds = |commit: &Observation| commit.at_ms >= edit.at_ms && holds(commit, edit, branch);
     writer.work.commits.iter().any(holds)
 }
 

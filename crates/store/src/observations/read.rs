@@ -247,13 +247,14 @@ fn summary(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
 }
 
 /// The first later run of the same command in the session that succeeded. A run with an unknown result, such
-/// as a commit that git did not make, does not count.
+/// as a commit that git did not make, does not count, nor does one that was interrupted or continues in the background.
 pub fn worked_later(rx: &Rx<'_>, failed: &Observation) -> Result<Option<i64>, OpError> {
     const WORKED: &str = "SELECT id FROM observations \
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND at > ?2 \
          AND kind IN ('command', 'git_commit', 'git_push', 'github') AND failed = 0 AND content = ?3 \
-         AND CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.run.result') END \
-         IS NOT 'unknown' ORDER BY at, id LIMIT 1";
+         AND CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.run.result') IS NOT 'unknown' \
+         AND json_extract(metadata, '$.background') IS NOT 1 \
+         AND json_extract(metadata, '$.is_interrupt') IS NOT 1 ELSE 1 END ORDER BY at, id LIMIT 1";
     let values = params![failed.session_id, failed.at_ms, failed.content];
     rx.sql(|db| db.prepare_cached(WORKED)?.query_row(values, |row| row.cell(0)).optional())
 }

@@ -54,6 +54,9 @@ pub(super) fn is_cargo_failure(message: &str) -> bool {
     targets || CARGO.iter().any(|start| message.starts_with(start))
 }
 
+/// How rake and Rails report a task that failed.
+pub(super) const ABORTED: &[&str] = &["rake aborted!", "rails aborted!", "bin/rails aborted!"];
+
 /// The word `error` in the languages of gcc and make.
 const ERROR_WORDS: &[&str] = &[
     "error",
@@ -255,7 +258,7 @@ fn make(reading: &mut Reading<'_>, line: &str) {
         || line.starts_with("CMake Error at ")
         || line.starts_with("CMake Error: ")
         || line.starts_with("Error: could not load cache")
-        || line == "rake aborted!"
+        || ABORTED.contains(&line)
         || reading.program == "rake" && line.starts_with("Command failed with status (")
         || line.starts_with("just: *** ")
         || line.starts_with("error: Recipe `") && line.contains("` failed ");

@@ -9,8 +9,7 @@
 use serde_json::{Value, json};
 
 use super::{RunReport, Verdict, read};
-use crate::shell;
-use crate::tool::runs;
+use crate::tool::{containers, runs};
 
 const CORPUS: &str = include_str!("../../../testdata/runs.jsonl");
 
@@ -20,7 +19,7 @@ fn rows() -> Vec<Value> {
 
 fn judged(row: &Value) -> RunReport {
     let text = |member: &str| row[member].as_str().unwrap_or_default();
-    let commands = shell::commands(text("command"));
+    let commands = containers::commands(text("command"));
     let texts = [text("output")];
     match runs::of(&commands) {
         Some((place, run)) => read(&commands, place, &run, &texts),

@@ -27,7 +27,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self == Tally::default()
     }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::builds::is_cargo_failure;
+use super::builds::{ABORTED, is_cargo_failure};
 use super::lines::{self, number};
 use super::python::names_exception;
 use super::scripts::is_node_version;
@@ -166,6 +166,21 @@ fn not_found(commands: &[Simple], lines: &[Cow<'_, str>]) -> bool {
         })
 }
 
+/// ``x.rb:1:in `<main>': undefined local variable or method `y' (NameError)``.
+fn is_ruby_error(line: &str) -> bool {
+    let named = line.trim_end().strip_suffix(')').and_then(|line| line.rsplit_once(" ("));
+    let Some((before, name)) = named else { return false };
+    let is_name = name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ':' | '_'));
+    let place = before.split_once(":in ").map(|(place, _)| place);
+    let is_place = place.and_then(|place| place.rsplit_once(':')).is_some_and(|(path, row)| {
+        !path.contains(' ')
+            && !path.is_empty()
+            && number(row).is_some_and(|(_, rest)| rest.is_empty())
+    });
+    is_name && is_place && !line.starts_with('\t')
+}
+
 /// The lines that a program printed, without the empty ones.
 struct Said<'a> {
     lines: &'a [Cow<'a, str>],
@@ -312,6 +327,20 @@ impl Said<'_> {
             || is(&["rebase", "cherry-pick", "revert", "pull"]) && self.begins(&applied)
     }
 
+    /// An exception that Ruby did not catch, with nothing behind it but the source line and the callers.
+    fn ends_with_ruby_error(&self) -> bool {
+        let Some(at) = self.lines.iter().rposition(|line| is_ruby_error(line)) else {
+            return false;
+        };
+        let behind: Vec<&str> = self.lines[at + 1..].iter().map(|line| line.trim_end()).collect();
+        // `y` and `^` below the name that is unknown.
+        let points = |line: &&&str| line.trim().bytes().all(|byte| byte == b'^');
+        let shown = if behind.get(1).filter(points).is_some() { 2 } else { 0 };
+        behind[shown..]
+            .iter()
+            .all(|line| line.starts_with("\tfrom ") || line.starts_with("Did you mean?"))
+    }
+
     fn other(&self, program: &str, args: &[String]) -> bool {
         let first_word = args.iter().find(|arg| !arg.starts_with('-'));
         let first_word = first_word.map(String::as_str).unwrap_or_default();
@@ -324,7 +353,15 @@ impl Said<'_> {
                     || self.at_an_end(&["error: Justfile does not contain recipe "])
             }
             "task" => self.begins(&["task: Failed to run task "]),
-            "rake" => self.any(|line| line == "rake aborted!"),
+            "rake" | "rails" if self.any(|line| ABORTED.contains(&line)) => true,
+            "ruby" | "rails" | "rake" => self.ends_with_ruby_error(),
+            "bundle" | "bundler" => self.begins(&[
+                "Could not find gem '",
+                "Could not find compatible versions",
+                "Bundler could not find compatible versions for gem ",
+                "An error occurred while installing ",
+                "Could not locate Gemfile",
+            ]),
             "node" | "tsx" | "ts-node" => is_node_version(self.last()),
             "npm" => self.begins(&[
                 "npm ERR! code ",

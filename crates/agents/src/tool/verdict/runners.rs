@@ -156,6 +156,10 @@ fn own_families(run: &Run<'_>) -> &'static [Family] {
         "rustc" | "javac" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => {
             &[F::Compiler, F::Cargo]
         }
+        "rubocop" => &[F::Lint],
+        "kotlinc" => &[F::Compiler],
+        "cypress" => &[F::Scripts, F::Mocha],
+        "vite" | "next" => &[F::Scripts, F::Lint, F::Node],
         "docker" | "podman" | "buildah" => &[F::Docker],
         _ => &[],
     }

@@ -199,6 +199,9 @@ fn go(reading: &mut Reading<'_>, line: &str) {
         return;
     }
     reading.finding(Family::Go, line == "FAIL" || line.starts_with("panic: "));
+    if reading.program == "gotestsum" {
+        gotestsum(reading, line);
+    }
     if line.starts_with("{\"") && line.contains("\"Action\":\"fail\"") {
         reading.red(Family::Go, true);
     } else if line.starts_with("{\"")
@@ -207,6 +210,28 @@ fn go(reading: &mut Reading<'_>, line: &str) {
     {
         reading.green(Family::Go, true);
     }
+}
+
+/// `=== FAIL: shop TestCart (0.00s)`, `DONE 12 tests, 1 skipped, 1 failure in 0.5s`.
+fn gotestsum(reading: &mut Reading<'_>, line: &str) {
+    reading.finding(Family::Go, line.starts_with("=== FAIL: ") && line.ends_with("s)"));
+    let counts = line.strip_prefix("DONE ").and_then(|rest| rest.rsplit_once(" in "));
+    let Some(counts) = counts.map(|(counts, _)| counts) else { return };
+    let counted = list(counts, ',', |word| {
+        Some(match word {
+            "test" | "tests" => TallySlot::Passed,
+            "failure" | "failures" => TallySlot::Failed,
+            "error" | "errors" => TallySlot::Errors,
+            "skipped" => TallySlot::Skipped,
+            _ => return None,
+        })
+    });
+    let Some(mut tally) = counted else { return };
+    let others = [tally.failed, tally.skipped].into_iter().flatten().sum();
+    tally.passed = tally.passed.map(|total| total.saturating_sub(others));
+    reading.go.tally = Tally::default();
+    reading.said(Family::Go).tally = Tally::default();
+    reading.summary(Family::Go, tally);
 }
 
 /// Names of a test in the summaries of rspec, minitest and mix.
