@@ -33,15 +33,7 @@ impl ProgramKey {
         if agents::is_read_only(&seen.content) {
             return None;
         }
-        let commands = shell::commands(&seen.content);
-        let acts = |command: &&Simple| {
-            !["cd", "export", "set", "source", "."].contains(&&*command.program)
-        };
-        // `git add -A && git commit` is a run of `git commit`.
-        let prepares = |command: &Simple| command.git_command() == Some("add");
-        let mut acting: Vec<Simple> = commands.into_iter().filter(|one| acts(&one)).collect();
-        let first = acting.iter().position(|command| !prepares(command)).unwrap_or_default();
-        let command = (first < acting.len()).then(|| acting.swap_remove(first))?;
+        let command = acting(&seen.content)?;
         let subcommand = if INTERPRETERS.contains(&&*command.program) {
             script(&command)?
         } else {
@@ -77,9 +69,42 @@ impl ProgramKey {
     }
 }
 
-/// Whether a command worked; a run with an unknown result proves nothing.
+/// The command of a line that its key names: the first one that does something.
+fn acting(line: &str) -> Option<Simple> {
+    let acts =
+        |command: &Simple| !["cd", "export", "set", "source", "."].contains(&&*command.program);
+    // `git add -A && git commit` is a run of `git commit`.
+    let prepares = |command: &Simple| command.git_command() == Some("add");
+    let mut acting: Vec<Simple> = shell::commands(line).into_iter().filter(acts).collect();
+    let first = acting.iter().position(|command| !prepares(command)).unwrap_or_default();
+    (first < acting.len()).then(|| acting.swap_remove(first))
+}
+
+/// Whether a line that did not fail shows that the command of a failed one works now. If a pipe, `;` or `|| true` hides the
+/// exit code, it shows this only if its output was read: it is a run that passed, git named the commit or the push, or
+/// the failure itself was read from the output of such a line.
+pub(crate) fn shows_success(failed: &Observation, other: &Observation) -> bool {
+    if RunKey::of(other).is_some() {
+        return run::result(other) != Some("unknown");
+    }
+    let has_own_exit = |line: &str| acting(line).is_none_or(|command| command.decides);
+    let is_reported = |command: &Simple| {
+        matches!(command.git_command(), Some("commit" | "push"))
+            && matches!(other.obs_type.kind(), ObsType::GitCommit | ObsType::GitPush)
+    };
+    let code = failed.metadata.as_ref().and_then(|metadata| metadata["exit_code"].as_i64());
+    let was_read = || code.is_none_or(|code| code == 0) && !has_own_exit(&failed.content);
+    acting(&other.content).is_none_or(|command| command.decides || is_reported(&command))
+        || was_read()
+}
+
+/// Whether a command worked; a run with an unknown result proves nothing, nor does one that did not end.
 pub(crate) fn has_worked(seen: &Observation) -> bool {
-    may_have_worked(seen) && run::result(seen) != Some("unknown")
+    let is = |name: &str| seen.metadata.as_ref().is_some_and(|metadata| metadata[name] == true);
+    may_have_worked(seen)
+        && run::result(seen) != Some("unknown")
+        && !is("background")
+        && !is("is_interrupt")
 }
 
 /// Whether a command did not fail, as far as it is known.
@@ -104,6 +129,7 @@ pub(crate) fn worked_later(failed: &Observation, other: &Observation) -> bool {
         && ProgramKey::of(failed).is_some_and(|key| {
             ProgramKey::of(other).is_some_and(|of| key.is_fixed_by(failed, (&of, other)))
         })
+        && shows_success(failed, other)
 }
 
 /// Whether two lines have a word in common besides programs and options, such as a host, a file or a target.

@@ -307,7 +307,10 @@ fn fix_of<'a>(
     edits: &'a [Observation],
 ) -> Option<Fix<'a>> {
     let mut oldest_first = commands.iter().rev();
-    let (_, worked) = oldest_first.find(|(of, seen)| key.is_fixed_by(failure, (of, seen)))?;
+    let fixes = |(of, seen): &&(ProgramKey, &Observation)| {
+        key.is_fixed_by(failure, (of, seen)) && same_run::shows_success(failure, seen)
+    };
+    let (_, worked) = oldest_first.find(fixes)?;
     let mut between: Vec<&str> = Vec::new();
     let within = |seen: &&Observation| (failure.at_ms..=worked.at_ms).contains(&seen.at_ms);
     for path in edits.iter().filter(within).filter_map(|seen| seen.file_path.as_deref()) {

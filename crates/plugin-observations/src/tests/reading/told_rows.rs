@@ -380,6 +380,52 @@ fn a_run_of_other_tests_is_not_a_fix() {
 
 /// @briefing_fixes
 #[test]
+fn a_command_whose_exit_code_a_pipe_hides_is_not_a_fix() {
+    let lines = [
+        ("./deploy.sh staging 2>&1 | tail -3", false),
+        ("./deploy.sh staging; echo done", false),
+        ("./deploy.sh staging || true", false),
+        ("set -o pipefail; ./deploy.sh staging | tail -3", true),
+        ("./deploy.sh staging --verbose && echo done", true),
+    ];
+    for (line, is_fix) in lines {
+        let world = World::new();
+        world.prompt(S, 9 * HOUR, "deploy the shop to staging");
+        let error = "Exit code 1\nERROR: health check of web failed";
+        let failed = json!({ "failed": true, "exit_code": 1, "error": error });
+        world.used(S, 8 * HOUR, (ObsType::CommandError, None), "./deploy.sh staging", failed);
+        world.edit(S, 7 * HOUR, "/nowhere/web/deploy.yml", "Edit deploy.yml: two");
+        world.command(S, 6 * HOUR, line);
+        assert_eq!(told(&world, "Learned").len(), usize::from(is_fix), "{line}");
+        let found = world.ask("search", json!({ "query": "health check of web" }));
+        assert_eq!(found.to_string().contains("worked later"), is_fix, "{line}: {found}");
+    }
+}
+
+/// @briefing_red_runs
+#[test]
+fn a_red_run_behind_a_commit_is_open_and_found_as_a_failure_and_the_commit_counts() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "add a second field to the booking form");
+    world.edit(S, 8 * HOUR, "/nowhere/web/form.rs", "Edit form.rs: two");
+    let metadata = json!({ "failed": true, "commit_message": "form: two", "commit_hash": "1a2b3c4",
+        "kind": "test", "program": "cargo",
+        "run": { "result": "failed", "own_exit": false }, "error": "test form::two ... FAILED" });
+    let line = "git commit -am 'form: two' && cargo test 2>&1 | tail -3";
+    world.used(S, 7 * HOUR, (ObsType::GitCommit, None), line, metadata);
+    let open = told(&world, "Open");
+    let is_red =
+        |row: &String| row.starts_with("red: ") && row.contains("test form::two ... FAILED");
+    assert!(open.iter().any(is_red), "{open:?}");
+    assert!(!open.iter().any(|row| row.contains("form.rs")), "it is committed: {open:?}");
+    let found = world.ask("search", json!({ "query": "form", "failed": true }));
+    assert_eq!(found["results"][0]["obs_type"], "git_commit", "{found}");
+    world.run(S, 6 * HOUR, "cargo test", "passed", "");
+    assert!(!told(&world, "Open").iter().any(is_red));
+}
+
+/// @briefing_fixes
+#[test]
 fn a_commit_that_only_lacked_staged_files_is_not_a_lesson() {
     let refused = "On branch main\nChanges not staged for commit:\n  modified: a.rs\n\n\
                    no changes added to commit (use \"git add\" and/or \"git commit -a\")";
