@@ -23,6 +23,8 @@ pub struct Moment<'a> {
     pub situation: &'a Situation,
     /// The place of the agent's directory.
     pub place: &'a Place,
+    /// The place where a test run or a build ran; else `place`.
+    pub ran_in: &'a Place,
     /// Milliseconds since 1970, UTC.
     pub now: i64,
     pub config: &'a Config,

@@ -16,6 +16,9 @@ pub const FINGERPRINT: &str = "fingerprint";
 /// The member of `metadata.run` of a run that ran no test.
 pub const NO_TESTS: &str = "no_tests";
 
+/// The member of `metadata.run` of a run in another project than that of its record.
+pub const ELSEWHERE: &str = "elsewhere";
+
 /// Identifies a test or build: a later run with an equal key replaces an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunKey<'a> {
@@ -44,14 +47,14 @@ impl<'a> RunKey<'a> {
 }
 
 /// The red runs: those that failed, without a later run of the same key that covered as much or more. A later run of
-/// other tests proves nothing, nor does one that ran no test or failed before the tests began. A later run whose result is
-/// unknown may have passed. If one red run is a part of
+/// other tests proves nothing, nor does one in another project, one that ran no test, or one that failed before the tests
+/// began. A later run whose result is unknown may have passed. If one red run is a part of
 /// another, the newer one counts.
 pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&'a Observation> {
     let mut later: Vec<(RunKey<'a>, &'a Observation)> = Vec::new();
     let mut red = Vec::new();
     for seen in newest_first {
-        let Some(key) = RunKey::of(seen) else { continue };
+        let Some(key) = RunKey::of(seen).filter(|_| !is_elsewhere(seen)) else { continue };
         let is_red = result(seen) == Some("failed");
         let is = |name: &str| seen.metadata.as_ref().is_some_and(|all| all["run"][name] == true);
         if is(NO_TESTS) || (seen.failed() && !is_red) {
@@ -83,6 +86,12 @@ pub fn is_lint(program: &str, subcommand: &str) -> bool {
         "flutter" | "dart" => subcommand == "analyze",
         _ => TARGETS.iter().any(|target| subcommand.starts_with(target)),
     }
+}
+
+/// Whether a run was one of another project than that of its record.
+fn is_elsewhere(seen: &Observation) -> bool {
+    let run = seen.metadata.as_ref().and_then(|metadata| metadata.get("run"));
+    run.is_some_and(|run| run[ELSEWHERE] == true)
 }
 
 /// `passed`, `failed` or `unknown`.

@@ -14,6 +14,7 @@ use store::sessions::{self, Seen, Sighting};
 use store::{Rx, Tx, origins, pauses, projects, prompts};
 use text::secrets::Redacted;
 
+use crate::checkout::is_run_of;
 use crate::gone;
 use crate::places::PlaceSource;
 use crate::{checkout, exclude};
@@ -30,6 +31,11 @@ pub struct Captured<'a> {
     pub root: Option<String>,
     /// Branch and working tree of a tool call or an answer, as members of its metadata; none for a spooled event.
     pub checkout: Option<Redacted<Value>>,
+    /// The project of the directory where a test run or a build ran; none if it is unknown. Other events have that of the
+    /// agent's directory.
+    pub ran_in: Option<i64>,
+    /// Whether it is a run of the project that the session's records belong to.
+    pub ran_in_session_project: bool,
     /// Identifies the event's record; none if nothing does.
     pub origin: Option<Origin>,
     /// The record with this origin, if it was stored or purged before.
@@ -71,6 +77,14 @@ impl<'a> Captured<'a> {
             true => None,
             false => checkout::of_event(places, &place, event),
         };
+        let ran = checkout::ran_outside(places, &place, event);
+        let ran_in = match &ran {
+            Some(ran) => projects::known(tx, &ran.facts)?.map(|known| known.id),
+            None => Some(project.id),
+        };
+        let ran_in_session_project = ran_in == Some(session.project)
+            || !matches!(event.what, Happening::ToolUsed(_))
+            || is_run_of(tx, session.project, ran.as_ref().map_or(facts, |ran| &ran.facts))?;
         let event = match exclude::hides(places, &place, event) {
             true => Cow::Owned(HookEvent { what: Happening::Other, ..event.clone() }),
             false => place.resolved(event).map_or(Cow::Borrowed(event), Cow::Owned),
@@ -89,6 +103,8 @@ impl<'a> Captured<'a> {
             session,
             root,
             checkout,
+            ran_in,
+            ran_in_session_project,
             origin,
             known,
             batch: None,

@@ -89,6 +89,7 @@ impl Places {
         let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
         let place = self.cached(cwd.unwrap_or_default());
         hides(self, &place, event);
+        checkout::ran_outside(self, &place, event);
     }
 }
 

@@ -14,7 +14,7 @@ mod places;
 mod scope;
 
 pub use captured::{Captured, NamedSession, NotCaptured, agent_of_client, began_in};
-pub use checkout::command_directory;
+pub use checkout::{command_directory, is_run_of, run_directory, run_place};
 pub use exclude::{are_projects, changed_files, is_excluded, is_stored_excluded, listed, to_spool};
 pub use file::FileQuestion;
 pub use places::{Place, PlaceSource, Places, straight};

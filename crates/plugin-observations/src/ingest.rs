@@ -206,7 +206,7 @@ fn used(
     let (event, seen) = (&*captured.event, captured.session);
     let checkout = captured.checkout.as_ref();
     let estimated = estimated(event);
-    let run = run_place::with_directory(tool, event, captured.root.as_deref());
+    let run = run_place::with_directory(tool, captured);
     let metadata = run.as_ref().unwrap_or(&tool.metadata);
     let located = checkout.or(estimated.as_ref()).map(|more| metadata.with(more));
     let metadata = located.as_ref().unwrap_or(metadata);

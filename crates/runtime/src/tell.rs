@@ -9,7 +9,7 @@ use contract::{BriefingForm, Candidate, EXCLUDED_PROJECTS, Moment, Occasion};
 use model::hook::{Happening, HookEvent, ToldEntry};
 use model::situation::Situation;
 use model::{CallId, OpError, limits};
-use place::{PlaceSource as _, Question, Wanted, began_in, listed};
+use place::{PlaceSource as _, Question, Wanted, began_in, listed, run_place};
 use store::{Rx, Write, pauses, receipts, sessions};
 
 use crate::assemble::{Assembled, assemble, budgets};
@@ -137,6 +137,7 @@ impl RuntimeInner {
         let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str());
         let situation = situation(cwd);
         let place = self.places.at(cwd);
+        let ran_in = run_place(&*self.places, &place, event);
         let moment = Moment {
             occasion,
             session: Some(&event.session),
@@ -144,6 +145,7 @@ impl RuntimeInner {
             form,
             situation: &situation,
             place: &place,
+            ran_in: &ran_in,
             now: (self.clock)(),
             config: &self.config,
             store: &self.store,

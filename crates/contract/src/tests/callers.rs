@@ -101,6 +101,7 @@ fn a_text_is_about_the_project_of_its_situation_unless_another_is_asked_for() {
             form: BriefingForm::Sections,
             situation,
             place: known.place(),
+            ran_in: known.place(),
             now: NOW,
             config: &config,
             store: &shop.store,

@@ -274,6 +274,7 @@ fn a_plugin_of_operations_alone_takes_no_part_in_anything_else() {
             form: BriefingForm::Sections,
             situation: &caller.situation,
             place: cx.caller.place(),
+            ran_in: cx.caller.place(),
             now: NOW,
             config: &config,
             store: &shop.store,

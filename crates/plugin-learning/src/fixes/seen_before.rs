@@ -5,7 +5,7 @@ use contract::{Candidate, Moment, Occasion, OpError, Slot};
 use model::ghap::RunResult;
 use model::hook::{Happening, ToolUse};
 use model::{limits, run, time};
-use place::Captured;
+use place::{Captured, is_run_of};
 use store::failures::{self, EndedRun, RunKind};
 use store::observations::Added;
 use store::{Tx, observations, receipts, sessions};
@@ -23,7 +23,9 @@ fn ended(tool: &ToolUse) -> Option<(RunKind<'_>, bool)> {
 /// Records a run that ended, and whether a fix that the session got was used. `record` is the record of the run.
 pub(crate) fn recorded(tx: &Tx<'_>, seen: &Captured<'_>, record: Added) -> Result<(), OpError> {
     let Happening::ToolUsed(tool) = &seen.event.what else { return Ok(()) };
-    let Some((kind, has_passed)) = ended(tool) else { return Ok(()) };
+    let Some((kind, has_passed)) = ended(tool).filter(|_| seen.ran_in_session_project) else {
+        return Ok(());
+    };
     let at = seen.event.at;
     let (session, project) = (seen.session.id, seen.session.project);
     let ended = EndedRun { kind, session, project, at, record };
@@ -66,6 +68,9 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     let found = moment.store.read(|rx| {
         let Some(project) = sessions::project_of(rx, session)? else { return Ok(None) };
         let alike = failures::find(rx, Some(&[project]), Some(kind), &lines)?;
+        if !is_run_of(rx, project, &moment.ran_in.facts)? {
+            return Ok(None);
+        }
         match alike.into_iter().find(|failure| failure.fix.is_some()) {
             Some(failure) => KnownFailure::read(rx, &failure, root),
             None => Ok(None),

@@ -32,6 +32,8 @@ pub(crate) fn observe(tx: &Tx<'_>, seen: &Captured<'_>, flags: &GhapFlags) -> Re
         }
         Happening::ToolUsed(tool) => {
             let Some(run) = FinishedRun::of_ghap(tool) else { return Ok(()) };
+            // `cd ../api && pytest` says nothing about this project.
+            let Some(project) = seen.ran_in else { return Ok(()) };
             let Some(ghap) = ghaps::active(tx, session, project)? else { return Ok(()) };
             flags.active.note(tx);
             let Some(result) = run.result else { return Ok(()) };

@@ -37,7 +37,7 @@ pub(crate) fn candidates(
             flags.active.none_since(noted);
         }
         let Some(session) = sessions::id_of(rx, session)? else { return Ok(None) };
-        let Some(project) = projects::known(rx, &moment.place.facts)? else { return Ok(None) };
+        let Some(project) = projects::known(rx, &moment.ran_in.facts)? else { return Ok(None) };
         match ghaps::active(rx, session, project.id)? {
             Some(ghap) => outcome(rx, session, &ghap, &run),
             None if run.result == Some(RunResult::Failed) && !has_fix => {

@@ -171,6 +171,7 @@ impl Op for Briefing {
             form: params.form,
             situation,
             place,
+            ran_in: place,
             // The answer to a question is the same for a minute.
             now: match params.moment {
                 For::Question => cx.now - cx.now.rem_euclid(60_000),

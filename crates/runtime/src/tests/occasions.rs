@@ -17,6 +17,7 @@ fn ask<T>(home: &TestRuntime, question: Occasion<'_>, then: impl FnOnce(&Moment<
         form: BriefingForm::Sections,
         situation: &situation,
         place: &place,
+        ran_in: &place,
         now: 1,
         config: &inner.config,
         store: &inner.store,
