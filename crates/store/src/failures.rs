@@ -199,8 +199,8 @@ pub struct Failure {
     pub last_at: i64,
     /// The observation of the last occurrence.
     pub last: i64,
-    /// The observations of the last occurrence that was fixed, and of the run that fixed it.
-    pub fix: Option<(i64, i64)>,
+    /// The observations of the last occurrences that were fixed, and of the runs that fixed them, the newest first.
+    pub fixes: Vec<(i64, i64)>,
 }
 
 /// The first failure of each fingerprint that is the same as this one, of this kind of run or of any.
@@ -285,7 +285,9 @@ pub fn get(rx: &Rx<'_>, id: i64, projects: Option<&[i64]>) -> Result<Option<Fail
         first_at: first.1,
         last_at: last.1,
         last: last.0,
-        fix: rows.iter().find_map(|(id, _, _, fixed_by)| Some((*id, (*fixed_by)?))),
+        fixes: (rows.iter().filter_map(|(id, _, _, fixed_by)| Some((*id, (*fixed_by)?))))
+            .take(limits::FIXES_COMPARED)
+            .collect(),
     }))
 }
 

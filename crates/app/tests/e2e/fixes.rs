@@ -204,6 +204,32 @@ fn the_command_that_failed_is_not_repeated_as_its_own_fix() {
     let text = agent(&home, "s-3").fails("pytest", AGAIN).unwrap();
     assert!(text.contains("Before it passed (1m ago): changed shop/cart.py"), "{text}");
     assert!(!text.contains("`pytest`"), "{text}");
+    // It passed once more with nothing in between: that must not hide what helped.
+    agent(&home, "s-3").passes("pytest");
+    let text = agent(&home, "s-4").fails("pytest", AGAIN).unwrap();
+    assert!(text.contains("changed shop/cart.py"), "{text}");
+    let fix = known(&home, json!({ "error": AGAIN }))[0]["fix"].clone();
+    assert_eq!(fix["files"], json!(["shop/cart.py"]));
+}
+
+/// @fixes_evidence
+#[test]
+fn a_failure_in_another_repository_is_none_of_the_project() {
+    let home = home();
+    let _daemon = home.daemon();
+    let own = agent(&home, "s-1");
+    let other = home.path("other/tests");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::create_dir_all(home.path("other/.git")).unwrap();
+    let line = format!("cd {} && pytest", other.display());
+    own.fails(&line, ERROR);
+    assert_eq!(known(&home, json!({})), Vec::<Value>::new());
+    let part = home.path("shop/shop");
+    std::fs::create_dir_all(&part).unwrap();
+    own.fails(&format!("cd {} && pytest", part.display()), ERROR);
+    assert_eq!(known(&home, json!({})).len(), 1, "a directory of the project");
+    own.passes(&line);
+    assert_eq!(known(&home, json!({}))[0]["fix"], Value::Null);
 }
 
 /// @fixes_evidence

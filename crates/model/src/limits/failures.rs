@@ -20,6 +20,8 @@ pub const LATER_RUNS_MAX: usize = 64;
 pub const ALIKE_FAILURES_MAX: usize = 64;
 /// Occurrences of a failure that are counted.
 pub const OCCURRENCES_MAX: usize = 1_000;
+/// Fixes of a failure, the last ones, among which the newest that says something is looked for.
+pub const FIXES_COMPARED: usize = 10;
 /// Records between a failure and its fix that are read, the last ones.
 pub const BETWEEN_MAX: usize = 200;
 /// Files and commands between a failure and its fix that are named; the others are counted.

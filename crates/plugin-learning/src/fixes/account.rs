@@ -23,7 +23,8 @@ pub(crate) struct KnownFailure {
     /// RFC 3339, UTC.
     pub(crate) first_at: String,
     pub(crate) last_at: String,
-    /// The first later run of the same kind that passed; none if no run did.
+    /// The newest run of the same kind that passed after it with another command or after some work, else the newest that
+    /// passed; none if no run did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fix: Option<FailureFix>,
 }
@@ -57,17 +58,25 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl KnownFailure {
-    /// Reads the records of a failure; none if they are gone. Paths below `root` are shown relative to it.
+    /// Reads the records of a failure; none if they are gone. Paths below `root` are shown relative to it. `line` is the
+    /// command that failed now, if one did.
     pub(crate) fn read(
         rx: &Rx<'_>,
         failure: &Failure,
         root: Option<&str>,
+        line: Option<&str>,
     ) -> Result<Option<KnownFailure>, OpError> {
         let Some(last) = observations::one(rx, failure.last)? else { return Ok(None) };
-        let fix = match failure.fix {
-            Some((failed, passed)) => FailureFix::read(rx, failed, passed, root)?,
-            None => None,
-        };
+        let mut fix: Option<FailureFix> = None;
+        // A run that passed although nothing was done must not hide the work that helped before.
+        for (failed, passed) in &failure.fixes {
+            let Some(found) = FailureFix::read(rx, *failed, *passed, root)? else { continue };
+            if found.says_something(line) {
+                fix = Some(found);
+                break;
+            }
+            fix = fix.or(Some(found));
+        }
         let error = last.error().map(text::telling::finding).unwrap_or_default();
         Ok(Some(KnownFailure {
             path: path(failure.id),
@@ -116,6 +125,18 @@ impl FailureFix {
         }))
     }
 
+    /// Whether it names a step: work in between, or a command other than the one that failed then and the one that failed
+    /// now.
+    fn says_something(&self, line: Option<&str>) -> bool {
+        let is_same = self.same_command || line.is_some_and(|line| self.is_of_line(line));
+        !is_same || !self.in_between().is_empty()
+    }
+
+    /// Whether the command that passed is this line.
+    pub(crate) fn is_of_line(&self, line: &str) -> bool {
+        normal(line) == normal(&self.command)
+    }
+
     /// The files and commands between failure and fix as a phrase: `edited src/a.rs; ran "npm ci"`. Empty if there
     /// are none.
     pub(crate) fn in_between(&self) -> String {
@@ -145,7 +166,7 @@ fn one_line(command: &str) -> String {
 }
 
 /// A command line with single spaces.
-pub(crate) fn normal(line: &str) -> String {
+fn normal(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

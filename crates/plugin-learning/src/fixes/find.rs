@@ -100,7 +100,7 @@ impl Op for FindFix {
                 Some(lines) => failures::find_with_lines(rx, projects.as_deref(), kind, lines)?,
                 None => failures::list(rx, projects.as_deref(), limit)?,
             };
-            let read = |failure| KnownFailure::read(rx, failure, scope.root()).transpose();
+            let read = |failure| KnownFailure::read(rx, failure, scope.root(), None).transpose();
             let mut failures =
                 found.iter().filter_map(read).take(limit).collect::<Result<Vec<_>, _>>()?;
             if let Some(part) = part.filter(|_| failures.is_empty()) {

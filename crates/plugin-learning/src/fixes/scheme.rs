@@ -32,7 +32,7 @@ impl Scheme for FixScheme {
             let projects = question.scope(rx)?.ids();
             let mut lines = Vec::new();
             for failure in failures::list(rx, projects.as_deref(), limits::FIXES_MAX)? {
-                let Some(known) = KnownFailure::read(rx, &failure, None)? else { continue };
+                let Some(known) = KnownFailure::read(rx, &failure, None, None)? else { continue };
                 lines.push(EntryLine {
                     path: known.path,
                     summary: if known.error.is_empty() { known.command } else { known.error },
@@ -52,7 +52,7 @@ impl Scheme for FixScheme {
             OpError::invalid("path", "the path of a fix is a number").hint("Write it as fix://42.")
         })?;
         let known = cx.store.read(|rx| match failures::get(rx, id, None)? {
-            Some(failure) => KnownFailure::read(rx, &failure, None),
+            Some(failure) => KnownFailure::read(rx, &failure, None, None),
             None => Ok(None),
         })?;
         let known = known.ok_or_else(|| {

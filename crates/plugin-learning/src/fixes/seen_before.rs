@@ -10,7 +10,7 @@ use store::failures::{self, EndedRun, RunKind};
 use store::observations::Added;
 use store::{Tx, observations, receipts, sessions};
 
-use super::account::{self, KnownFailure};
+use super::account::KnownFailure;
 use crate::runs::FinishedRun;
 
 /// The kind and the result of a test run or a build that ended; none for other tools, for one that was interrupted or
@@ -65,25 +65,25 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     };
     let lines = run::fingerprint(&tool.metadata);
     let root = moment.place.facts.root.as_deref();
+    let line = tool.command.as_ref().unwrap_or(&tool.content);
     let found = moment.store.read(|rx| {
         let Some(project) = sessions::project_of(rx, session)? else { return Ok(None) };
-        let alike = failures::find(rx, Some(&[project]), Some(kind), &lines)?;
         if !is_run_of(rx, project, &moment.ran_in.facts)? {
             return Ok(None);
         }
-        match alike.into_iter().find(|failure| failure.fix.is_some()) {
-            Some(failure) => KnownFailure::read(rx, &failure, root),
+        let alike = failures::find(rx, Some(&[project]), Some(kind), &lines)?;
+        match alike.into_iter().find(|failure| !failure.fixes.is_empty()) {
+            Some(failure) => KnownFailure::read(rx, &failure, root, Some(line)),
             None => Ok(None),
         }
     })?;
-    let line = tool.command.as_ref().unwrap_or(&tool.content);
     Ok(found.and_then(|known| candidate(&known, line, moment.now)).into_iter().collect())
 }
 
 fn candidate(known: &KnownFailure, line: &str, now: i64) -> Option<Candidate> {
     let fix = known.fix.as_ref()?;
     let between = fix.in_between();
-    let is_same_line = fix.same_command || account::normal(line) == account::normal(&fix.command);
+    let is_same_line = fix.same_command || fix.is_of_line(line);
     let ago = time::age(time::parse_rfc3339(&fix.at).unwrap_or(now), now);
     // This failure is recorded already.
     let seen = match known.seen.saturating_sub(1) {

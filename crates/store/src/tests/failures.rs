@@ -55,7 +55,7 @@ fn rows(rx: &Rx<'_>, table: &str) -> Result<i64, model::OpError> {
 fn the_first_later_pass_of_the_same_kind_fixes_a_failure() {
     let desk = Desk::new();
     let failed = run(&desk, "pytest", Some(KEY), 0);
-    assert_eq!(find(&desk, KEY).unwrap().fix, None);
+    assert_eq!(find(&desk, KEY).unwrap().fixes, []);
     let again = run(
         &desk,
         "pytest -x",
@@ -66,7 +66,8 @@ fn the_first_later_pass_of_the_same_kind_fixes_a_failure() {
     run(&desk, "pytest", None, 3);
     let found = find(&desk, KEY).unwrap();
     assert_eq!((found.id, found.seen, found.last), (failed, 2, again));
-    assert_eq!(found.fix, Some((again, again + 1)), "the later pass is no fix");
+    let first = (failed, again + 1);
+    assert_eq!(found.fixes, [(again, again + 1), first], "the later pass is no fix");
     assert_eq!(find(&desk, VALUE), None, "another failure");
 }
 
@@ -77,9 +78,9 @@ fn a_pass_of_other_tests_or_in_another_project_fixes_nothing() {
     run(&desk, "pytest tests/b.py", None, 1);
     let other = desk.session("s-2", "other", 2);
     run_in(&desk, other, "pytest tests/a.py", None, 3);
-    assert_eq!(find(&desk, KEY).unwrap().fix, None);
+    assert_eq!(find(&desk, KEY).unwrap().fixes, []);
     run(&desk, "pytest tests", None, 4);
-    assert!(find(&desk, KEY).unwrap().fix.is_some());
+    assert_eq!(find(&desk, KEY).unwrap().fixes.len(), 1);
 }
 
 #[test]
@@ -119,14 +120,14 @@ fn a_purge_of_the_observations_removes_failures_and_reopens_what_they_fixed() {
     purge(vec![first]);
     let found = find(&desk, KEY).unwrap();
     assert_eq!(
-        (found.id, found.seen, found.fix),
-        (second, 1, Some((second, fix))),
+        (found.id, found.seen, found.fixes),
+        (second, 1, vec![(second, fix)]),
         "the next one leads"
     );
     purge(vec![fix]);
-    assert_eq!(find(&desk, KEY).unwrap().fix, None, "open again");
+    assert_eq!(find(&desk, KEY).unwrap().fixes, [], "open again");
     let pass = run(&desk, "pytest -q", None, 3);
-    assert_eq!(find(&desk, KEY).unwrap().fix, Some((second, pass)));
+    assert_eq!(find(&desk, KEY).unwrap().fixes, [(second, pass)]);
     purge(vec![second]);
     assert_eq!(find(&desk, KEY), None);
     let left = desk.read(|rx| Ok((rows(rx, "failures")?, rows(rx, "failure_lines")?)));
