@@ -258,6 +258,22 @@ pub fn successors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
     Ok(chain)
 }
 
+/// The memories in whose place this one is now, those that it superseded itself first.
+pub fn predecessors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
+    let select = format!("{COLUMNS} WHERE superseded_by = ?1 ORDER BY id DESC");
+    let mut found: Vec<Memory> = Vec::new();
+    let mut next = Some(id);
+    let mut followed = 0;
+    while let Some(id) = next.filter(|_| found.len() < model::limits::MEMORY_CHAIN_MAX) {
+        let direct: Vec<Memory> =
+            rx.sql(|db| db.prepare_cached(&select)?.query_map([id], memory)?.collect())?;
+        found.extend(direct);
+        next = found.get(followed).map(|memory| memory.id);
+        followed += 1;
+    }
+    Ok(found)
+}
+
 /// The record id of the memory that is in the place of this one now: itself if it is not superseded.
 pub fn current(rx: &Rx<'_>, id: i64) -> Result<i64, OpError> {
     const NEXT: &str = "SELECT superseded_by FROM memories WHERE id = ?1";

@@ -154,6 +154,7 @@ fn a_prompt_gets_the_memory_in_force_once_and_otherwise_nothing() {
     store(&home, &cwd, "Its address is db.example now", &json!({ "supersedes": [old] }));
     let told = prompted(&home, &cwd, "s-2", "Connect to the staging database on port 5433");
     assert!(!told.contains("reset every night"), "{told}");
+    assert!(told.contains("db.example"), "in its place, without a word of the prompt: {told}");
     let asked = json!({ "query": "staging database port" });
     let answer = assembled(&home, &cwd, &asked);
     let markdown = answer["markdown"].as_str().unwrap();

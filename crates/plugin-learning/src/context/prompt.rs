@@ -13,7 +13,7 @@ use model::{OpError, limits, memory};
 use store::search::{Recipe, SpecificMeaning};
 use store::{Rx, memories, observations, sessions};
 
-use super::recall::{ItemSource, LearnedItem, LearnedKind, RecallQuery};
+use super::recall::{ItemSource, LearnedItem, LearnedKind, RecallQuery, memory_texts};
 use crate::relevance::{SIMILAR, content_terms};
 use crate::settings::PROMPT_TOKENS;
 
@@ -48,8 +48,10 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
         for items in query.items(rx, &LearnedKind::ALL)? {
             let mut relevant = Vec::new();
             for item in items {
-                let why = prompt.relevance(&item).filter(|_| !own.has(&item));
-                let Some(why) = why else { continue };
+                if own.has(&item) {
+                    continue;
+                }
+                let Some(why) = prompt.relevance_of(rx, &item)? else { continue };
                 if relevant.len() == limits::PROMPT_ITEMS_MAX {
                     break;
                 }
@@ -161,9 +163,17 @@ impl PromptWords {
         !self.names.is_empty() || has_words && self.terms.iter().any(|term| !text::is_routine(term))
     }
 
-    /// Why an item is relevant; none if it is not.
-    fn relevance(&self, item: &LearnedItem) -> Option<String> {
-        let texts = item.texts();
+    /// Why an item is relevant; none if it is not. A memory is in the place of those that it superseded.
+    fn relevance_of(&self, rx: &Rx<'_>, item: &LearnedItem) -> Result<Option<String>, OpError> {
+        let why = self.relevance(&item.texts());
+        let (None, ItemSource::Memory(memory)) = (&why, &item.source) else { return Ok(why) };
+        let old = memories::predecessors(rx, memory.id)?;
+        let why = old.iter().find_map(|old| self.relevance(&memory_texts(old)));
+        Ok(why.map(|why| format!("in place of a memory: {why}")))
+    }
+
+    /// Why an item with these texts is relevant; none if it is not.
+    fn relevance(&self, texts: &[String]) -> Option<String> {
         let text = texts.join("\n");
         if let Some(name) = self.names.iter().find(|name| contains_name(&text, name)) {
             return Some(format!("contains {}", text::one_line(name, limits::PREVIEW_CHARS)));

@@ -112,7 +112,7 @@ impl LearnedItem {
     pub(crate) fn texts(&self) -> Vec<String> {
         match &self.source {
             ItemSource::Value(value) => vec![value.text.clone()],
-            ItemSource::Memory(memory) => vec![memory.content.clone(), memory.tags.join(" ")],
+            ItemSource::Memory(memory) => memory_texts(memory),
             ItemSource::Experience(ghap) => ghap.searched_texts(),
         }
     }
@@ -167,6 +167,11 @@ pub(crate) fn rounded_age(at: i64, now: i64) -> String {
 /// The path of a value's entry.
 pub(crate) fn value_path(value: &LearnedValue) -> String {
     format!("{}://{}", values::KIND, value.name)
+}
+
+/// The texts of a memory, with which a prompt is compared.
+pub(crate) fn memory_texts(memory: &Memory) -> Vec<String> {
+    vec![memory.content.clone(), memory.tags.join(" ")]
 }
 
 fn memory_row(memory: &Memory) -> Candidate {
