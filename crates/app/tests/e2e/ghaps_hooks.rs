@@ -162,6 +162,65 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
 }
 
 /// @ghap_evidence
+/// @ghap_outcome
+/// @briefing_red_runs
+#[test]
+fn a_run_in_another_repository_is_no_evidence_and_not_red() {
+    let home = home();
+    let _daemon = home.daemon();
+    for name in ["web/.git", "web/src", "api/.git"] {
+        std::fs::create_dir_all(home.path(name)).unwrap();
+        std::fs::write(home.path(name).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    }
+    let own = (SESSION, "web");
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    let inside = format!("cd {}/src && cargo test", home.path("web").display());
+    assert!(ran(&home, own, &inside, GREEN).contains("Prediction: "), "its own project");
+    let elsewhere = [
+        format!("cd {} && cargo test 2>&1 | tail", home.path("api").display()),
+        "cd ../api; cargo test 2>&1 | tail".to_owned(),
+        format!("make -C {} test", home.path("api").display()),
+    ];
+    for line in &elsewhere {
+        let told = ran(&home, own, line, RED);
+        assert!(!told.contains("Prediction: "), "{line}: {told}");
+        let proof = active(&home, SESSION)["proof"].clone();
+        assert_eq!(proof, "confirmed would be gold", "{line}");
+    }
+    // The agent's own directory may be the other repository by then.
+    ran(&home, (SESSION, "api"), "cargo test 2>&1 | tail", RED);
+    assert_eq!(resolve(&home, "confirmed"), "gold");
+    let briefing = starts(&home, "s-2", "startup");
+    assert!(!briefing.contains("red: "), "{briefing}");
+    ran(&home, own, &inside.replace(" test", " test 2>&1 | tail"), RED);
+    let briefing = starts(&home, "s-3", "startup");
+    assert!(briefing.contains("red: "), "{briefing}");
+}
+
+/// @ghap_commands
+#[test]
+fn a_person_without_a_session_sees_the_active_ghaps_of_the_project() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    let first = start(&home, SESSION);
+    starts(&home, "s-2", "startup");
+    let cwd = home.path("web");
+    let shown = || home.run(&["ghap", "--cwd", cwd.to_str().unwrap()]).ok();
+    let only = shown();
+    assert!(only.contains(&first) && only.contains("  Session     s-1"), "{only}");
+    let second = start(&home, "s-2");
+    starts(&home, "s-3", "startup");
+    let several = shown();
+    for id in [&first, &second] {
+        assert!(several.contains(id.as_str()), "{several}");
+    }
+    assert_eq!(active(&home, "s-3")["has_active"], false, "a session has only its own");
+    assert_eq!(active(&home, "s-3")["others"], Value::Null);
+}
+
+/// @ghap_evidence
 #[test]
 fn a_note_keeps_the_evidence_and_a_short_prediction_earns_bronze() {
     let home = home();

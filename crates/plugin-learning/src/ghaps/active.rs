@@ -1,9 +1,9 @@
 //! `get_active_ghap`: the active ghap of a session in a project, with its history, notes and evidence.
 
 use contract::pretty::pretty;
-use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, listing};
 use model::OpError;
-use model::ghap::GhapStatus;
+use model::ghap::{Ghap, GhapStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ghaps;
@@ -34,8 +34,22 @@ pub(crate) struct GetActiveGhapOutput {
     /// The tier that the last run gives to a resolution: `confirmed would be gold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
-    /// Seconds since 1970, UTC: ages count from here.
+    /// Those of other sessions of the project, the newest first, if the call names no session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<OtherGhap>,
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
+}
+
+/// An active ghap of another session.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OtherGhap {
+    id: String,
+    /// Empty if the session was deleted.
+    session_id: String,
+    goal: String,
 }
 
 impl Op for GetActiveGhap {
@@ -66,9 +80,21 @@ impl Op for GetActiveGhap {
         cx: &Cx<'_>,
         params: GetActiveGhapParams,
     ) -> Result<GetActiveGhapOutput, OpError> {
+        let names_session = params.session_id.is_some() || cx.caller.session.is_some();
         let target = target_to_read(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
-        let ghap = cx.store.read(|rx| place::active(&target, rx))?;
+        let (ghap, mut others) = cx.store.read(|rx| {
+            // An agent continues its own ghap; a person asks for what goes on in the project.
+            let others = match names_session || cx.caller.client.is_some() {
+                true => Vec::new(),
+                false => place::active_here(&target, rx)?,
+            };
+            Ok((place::active(&target, rx)?, others))
+        })?;
+        others.retain(|other| ghap.as_ref().is_none_or(|ghap| ghap.id != other.id));
+        let other =
+            |ghap: Ghap| OtherGhap { id: ghap.name, session_id: ghap.session_id, goal: ghap.goal };
         Ok(GetActiveGhapOutput {
+            others: others.into_iter().map(other).collect(),
             has_active: ghap.is_some(),
             session_id: target.session_name().unwrap_or_default().to_owned(),
             proof: ghap.as_ref().and_then(|ghap| view::proof(ghap, cx.now)),
@@ -79,14 +105,33 @@ impl Op for GetActiveGhap {
 }
 
 impl Pretty for GetActiveGhap {
-    fn pretty(_: &GetActiveGhapParams, output: &GetActiveGhapOutput, width: usize) -> String {
+    fn pretty(params: &GetActiveGhapParams, output: &GetActiveGhapOutput, width: usize) -> String {
         let now = output.answered_at.saturating_mul(1_000);
-        match &output.ghap {
-            Some(ghap) => ghap.shown(now, output.proof.as_deref(), width),
+        let session = text::one_line(&output.session_id, usize::MAX);
+        let shown = match &output.ghap {
+            Some(ghap) => {
+                let shown = ghap.shown(now, output.proof.as_deref(), width);
+                match params.session_id {
+                    Some(_) => shown,
+                    None => format!("{shown}\n  Session     {session}"),
+                }
+            }
+            None if !output.others.is_empty() => {
+                format!("No active ghap of session {session}.")
+            }
             None => {
                 "No active ghap. `rekindle ghap start --help` says how to state one.".to_owned()
             }
+        };
+        if output.others.is_empty() {
+            return shown;
         }
+        let row = |one: &OtherGhap| {
+            vec![one.id.clone(), one.session_id.clone(), listing::line(&one.goal)]
+        };
+        let headings = ["id", "session", "goal"];
+        let table = listing::table(&headings, output.others.iter().map(row), &[], width);
+        format!("{shown}\n\nOther sessions of this project have:\n{table}")
     }
 }
 
@@ -111,7 +156,9 @@ pub(crate) struct GetGhapOutput {
     /// The tier that the last run gives to a resolution, if it is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
-    /// Seconds since 1970, UTC: ages count from here.
+    /// When this was answered, RFC 3339: ages count from here.
+    #[serde(with = "model::time::seconds_as_rfc3339")]
+    #[schemars(with = "String")]
     answered_at: i64,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn target(
     session_id: Option<&str>,
     cwd: Option<&str>,
 ) -> Result<CallTarget, OpError> {
-    or_latest(cx, CallTarget::of(cx, session_id, cwd)?, cwd)
+    or_latest(cx, CallTarget::of(cx, session_id, cwd)?, cwd, false)
 }
 
 /// The target of a call that reads a session, or changes one that must exist. An error if a user names a session that is not known.
@@ -31,11 +31,17 @@ pub(super) fn target_to_read(
     session_id: Option<&str>,
     cwd: Option<&str>,
 ) -> Result<CallTarget, OpError> {
-    or_latest(cx, CallTarget::to_read(cx, session_id, cwd)?, cwd)
+    or_latest(cx, CallTarget::to_read(cx, session_id, cwd)?, cwd, true)
 }
 
-/// This target if it has a session, else the session that was last active.
-fn or_latest(cx: &Cx<'_>, named: CallTarget, cwd: Option<&str>) -> Result<CallTarget, OpError> {
+/// This target if it has a session, else the session that was last active. If a person asks for the active ghap and the
+/// project has only one, its session.
+fn or_latest(
+    cx: &Cx<'_>,
+    named: CallTarget,
+    cwd: Option<&str>,
+    to_ghap: bool,
+) -> Result<CallTarget, OpError> {
     if named.session_name().is_some() {
         return Ok(named);
     }
@@ -43,6 +49,12 @@ fn or_latest(cx: &Cx<'_>, named: CallTarget, cwd: Option<&str>) -> Result<CallTa
     let question = named.projects(Wanted::Here);
     let latest = cx.store.read(|rx| {
         let here = question.scope(rx)?.ids();
+        if to_ghap
+            && cx.caller.client.is_none()
+            && let Some(only) = only_active(rx, here.as_deref())?
+        {
+            return Ok(Some(only));
+        }
         match latest(rx, here.as_deref(), agent)? {
             None if agent.is_none() => latest(rx, None, None),
             found => Ok(found),
@@ -60,6 +72,25 @@ fn or_latest(cx: &Cx<'_>, named: CallTarget, cwd: Option<&str>) -> Result<CallTa
     CallTarget::of(cx, Some(&latest), cwd.or(cx.caller.situation.cwd.as_deref()))
 }
 
+/// The active ghaps of these projects, the newest first.
+fn all_active(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<Ghap>, OpError> {
+    let status = Some(GhapStatus::Hypothesis);
+    ghaps::list(rx, &GhapFilter { projects, status, ..GhapFilter::default() }, LOOKED_AT)
+}
+
+/// The active ghaps of the target's project, the newest first.
+pub(super) fn active_here(target: &CallTarget, rx: &Rx<'_>) -> Result<Vec<Ghap>, OpError> {
+    let project = target.project(rx)?;
+    project.map_or_else(|| Ok(Vec::new()), |project| all_active(rx, Some(&[project])))
+}
+
+/// The session of the only active ghap of these projects.
+fn only_active(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Option<String>, OpError> {
+    let active = all_active(rx, projects)?;
+    let only = active.first().filter(|_| active.len() == 1);
+    Ok(only.map(|ghap| ghap.session_id.clone()).filter(|session| !session.is_empty()))
+}
+
 /// The session that was last active in these projects, of this agent or of any. One that began elsewhere counts if it has an
 /// active ghap there.
 fn latest(
@@ -70,9 +101,7 @@ fn latest(
     let is_of_agent = |session: &Session| agent.is_none_or(|agent| session.agent == agent);
     let filter = SessionFilter { projects, ..SessionFilter::default() };
     let mut found = sessions::list(rx, &filter, LOOKED_AT)?.into_iter().find(is_of_agent);
-    let status = Some(GhapStatus::Hypothesis);
-    let active = GhapFilter { projects, status, ..GhapFilter::default() };
-    for ghap in ghaps::list(rx, &active, LOOKED_AT)? {
+    for ghap in all_active(rx, projects)? {
         let Some(owner) = sessions::by_name(rx, &ghap.session_id)?.filter(is_of_agent) else {
             continue;
         };
@@ -137,7 +166,9 @@ pub(super) fn active(target: &CallTarget, rx: &Rx<'_>) -> Result<Option<Ghap>, O
 
 fn none_active() -> OpError {
     OpError::not_found("this session has no active ghap in this project")
-        .hint("`start_ghap` starts one; `get_orphaned_ghap` finds one of an earlier session.")
+        .hint(
+            "`start_ghap` (`rekindle ghap start`) starts one; `adopt_orphaned_ghap` (`rekindle ghap adopt`) continues one of an earlier session.",
+        )
 }
 
 /// The ghap with this id, which may be written as a path.
