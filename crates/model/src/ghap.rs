@@ -376,11 +376,7 @@ impl Ghap {
             GhapOutcome::Confirmed => RunResult::Passed,
             GhapOutcome::Falsified => RunResult::Failed,
         };
-        let goal = plain(&self.goal);
-        let is_poor = |text: &str| {
-            text.split_whitespace().count() < limits::GHAP_WORDS_MIN || plain(text) == goal
-        };
-        if is_poor(&self.hypothesis) || is_poor(&self.prediction) {
+        if poor_text(&self.goal, &self.hypothesis, &self.prediction).is_some() {
             return ConfidenceTier::Bronze;
         }
         match self.last_run(now) {
@@ -447,6 +443,29 @@ impl Ghap {
             _ => axes.collect(),
         }
     }
+}
+
+/// The text of a ghap that says too little to be tested, `hypothesis` or `prediction`: it has too few words, or equals the
+/// goal. A path or the name of a test has several words, as in `cart::tests::total`.
+pub fn poor_text(goal: &str, hypothesis: &str, prediction: &str) -> Option<&'static str> {
+    let goal = plain(goal);
+    let is_poor = |text: &str| {
+        let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+        let words = words.filter(|word| word.contains(char::is_alphanumeric));
+        words.count() < limits::GHAP_WORDS_MIN || plain(text) == goal
+    };
+    let texts = [("hypothesis", hypothesis), ("prediction", prediction)];
+    texts.into_iter().find_map(|(name, text)| is_poor(text).then_some(name))
+}
+
+/// Says to the caller that a resolution will be bronze, if one of the texts says too little.
+pub fn poor_warning(goal: &str, hypothesis: &str, prediction: &str) -> Option<String> {
+    let name = poor_text(goal, hypothesis, prediction)?;
+    Some(format!(
+        "the {name} has fewer than {} words or equals the goal, so the result will be bronze whatever the runs show; \
+         update_ghap changes it",
+        limits::GHAP_WORDS_MIN
+    ))
 }
 
 /// A text for comparison: its words in lower case.

@@ -248,7 +248,8 @@ fn a_note_keeps_the_evidence_and_a_short_prediction_earns_bronze() {
     assert_eq!(resolve(&home, "confirmed"), "gold", "a note and a strategy change nothing");
     let poor = json!({ "prediction": "It works", "session_id": SESSION });
     start(&home, SESSION);
-    home.call("update_ghap", &here(&home, poor));
+    let warning = home.call("update_ghap", &here(&home, poor))["warning"].clone();
+    assert!(warning.as_str().unwrap().contains("the prediction has fewer than 3 words"));
     ran(&home, own, "cargo test", GREEN);
     assert_eq!(resolve(&home, "confirmed"), "bronze");
 }

@@ -85,6 +85,11 @@ fn a_poor_hypothesis_is_bronze_even_with_a_run_and_an_abandoned_one_is_abandoned
         assert_eq!(poor.tier_of(GhapOutcome::Confirmed, NOW), ConfidenceTier::Bronze);
         assert_eq!(poor.tier_of(GhapOutcome::Abandoned, NOW), ConfidenceTier::Abandoned);
     }
+    for exact in ["cart::tests::total_rounds passes", "tests/test_cart.py", "It doesn't fail"] {
+        let exact = Ghap { prediction: exact.into(), ..proven.clone() };
+        assert_eq!(exact.tier_of(GhapOutcome::Confirmed, NOW), ConfidenceTier::Gold);
+    }
+    assert_eq!(poor_text("Mend it", "It isn't", "It works!"), Some("hypothesis"));
     assert_eq!(proven.tier_of(GhapOutcome::Confirmed, NOW), ConfidenceTier::Gold);
 }
 

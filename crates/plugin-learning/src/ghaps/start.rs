@@ -3,7 +3,7 @@
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::event::Event;
-use model::ghap::{GhapDomain, GhapStrategy, check_text};
+use model::ghap::{GhapDomain, GhapStrategy, check_text, poor_warning};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,8 @@ pub(crate) struct StartGhapOutput {
     ok: bool,
     id: String,
     session_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 impl Op for StartGhap {
@@ -103,7 +105,8 @@ impl Op for StartGhap {
             place.acted_on(tx, ghaps::SUGGESTION)?;
             let subject = format!("{}://{id}", ghaps::SCHEME);
             tx.note(Event { project: Some(place.project), ..Event::new("ghap/started", subject) })?;
-            Ok(StartGhapOutput { ok: true, id, session_id: place.session_id })
+            let warning = poor_warning(&params.goal, &params.hypothesis, &params.prediction);
+            Ok(StartGhapOutput { ok: true, id, session_id: place.session_id, warning })
         })
     }
 }
@@ -115,8 +118,13 @@ pub(super) fn active_exists(name: &str) -> OpError {
         .hint("`update_ghap` changes it; `resolve_ghap` ends it.")
 }
 
+/// A line for people, with the warning of the answer below it.
+pub(super) fn with_warning(line: String, warning: Option<&str>) -> String {
+    warning.map_or_else(|| line.clone(), |warning| format!("{line}\n  {warning}"))
+}
+
 impl Pretty for StartGhap {
     fn pretty(_: &StartGhapParams, output: &StartGhapOutput, _: usize) -> String {
-        format!("✔ started {}", output.id)
+        with_warning(format!("✔ started {}", output.id), output.warning.as_deref())
     }
 }

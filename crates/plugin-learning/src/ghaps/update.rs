@@ -3,7 +3,7 @@
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::event::Event;
-use model::ghap::{EarlierVersion, Ghap, GhapNote, GhapStrategy, check_text};
+use model::ghap::{EarlierVersion, Ghap, GhapNote, GhapStrategy, check_text, poor_warning};
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,8 @@ pub(crate) struct UpdateGhapOutput {
     id: String,
     iteration_count: u64,
     session_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 impl UpdateGhapParams {
@@ -128,7 +130,9 @@ impl Op for UpdateGhap {
             let subject = format!("{}://{}", ghaps::SCHEME, ghap.name);
             place.acted_on(tx, &subject)?;
             tx.note(Event { project: Some(place.project), ..Event::new("ghap/updated", subject) })?;
+            let warning = poor_warning(&ghap.goal, &ghap.hypothesis, &ghap.prediction);
             Ok(UpdateGhapOutput {
+                warning,
                 success: true,
                 id: ghap.name,
                 iteration_count: ghap.iteration,
@@ -140,6 +144,7 @@ impl Op for UpdateGhap {
 
 impl Pretty for UpdateGhap {
     fn pretty(_: &UpdateGhapParams, output: &UpdateGhapOutput, _: usize) -> String {
-        format!("✔ updated {}, iteration {}", output.id, output.iteration_count)
+        let line = format!("✔ updated {}, iteration {}", output.id, output.iteration_count);
+        start::with_warning(line, output.warning.as_deref())
     }
 }
