@@ -216,7 +216,7 @@ fn a_rule_that_fits_one_cluster_becomes_a_value() {
     assert!(entry.contains(RULE), "{entry}");
     let start = json!({ "session_id": "s-9", "cwd": home.path("shop"), "source": "startup" });
     let told = home.run_with(&["hook", "SessionStart"], start.to_string().as_bytes()).ok();
-    assert!(told.contains(RULE), "{told}");
+    assert!(told.contains(&format!("- value://{id} [1m ago] {RULE}")), "{told}");
     recalled(&home, &http, &id);
     let shown = home.run(&["value", "list", "--project", "*"]).ok();
     assert!(shown.contains(&id), "{shown}");

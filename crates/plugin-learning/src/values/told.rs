@@ -1,7 +1,7 @@
 //! The values in the briefing of a new session.
 
 use contract::{Candidate, Moment, Occasion, Slot};
-use model::{OpError, limits};
+use model::{OpError, limits, time};
 use store::{projects, values};
 
 use crate::context::value_path;
@@ -18,12 +18,18 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
         Some(project) => values::best(rx, Some(&[project.id]), VALUES_SHOWN),
         None => Ok(Vec::new()),
     })?;
+    // With its path an agent can read it, which counts as use.
     let row = |(place, value): (usize, values::LearnedValue)| Candidate {
         path: value_path(&value),
         stamp: value.at,
         score: 0.7 * value.weight - 0.01 * place as f64,
         reasons: vec!["learned value".to_owned()],
-        cells: vec![text::line_of_words(&value.text, limits::VALUE_CHARS_MAX)],
+        cells: vec![
+            value_path(&value),
+            format!("[{}]", time::age(value.at, moment.now)),
+            text::line_of_words(&value.text, limits::VALUE_CHARS_MAX),
+        ],
+        labels: 2,
         ..Candidate::new(Slot::Learned)
     };
     Ok(found.into_iter().enumerate().map(row).collect())
