@@ -188,11 +188,11 @@ impl RuntimeInner {
         for plugin in self.plugins.iter() {
             candidates.extend(plugin.candidates(moment)?);
         }
-        if let Some(session) = moment.session
-            && !is_question
-            && !candidates.is_empty()
-        {
-            candidates = self.store.read(|rx| halved(rx, untold(rx, session, candidates)?))?;
+        if !is_question && !candidates.is_empty() {
+            candidates = self.store.read(|rx| match moment.session {
+                Some(session) => halved(rx, untold(rx, session, candidates)?),
+                None => halved(rx, candidates),
+            })?;
         }
         let (title, budget) = budgets::of(&moment.occasion, moment.config);
         Ok(assemble(title, candidates, budget))

@@ -6,9 +6,9 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use crate::aggregate::{Aggregate, json_ids};
 use crate::cells::Cells as _;
-use crate::hash;
 use crate::table_info::{TableInfo, TextColumns};
 use crate::tx::{Rx, Tx};
+use crate::{ghaps, hash};
 
 /// The row of the registry.
 pub(crate) struct Receipts;
@@ -354,8 +354,11 @@ pub fn never_used(
 ) -> Result<Vec<(String, u64)>, OpError> {
     const NEVER_USED: &str = "SELECT path, count(DISTINCT session) AS sessions FROM receipts \
          WHERE substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?1)) \
+         AND path <> ?4 \
          GROUP BY path HAVING sessions >= ?2 AND max(used) = 0 ORDER BY sessions DESC, path LIMIT ?3";
-    let given = params![serde_json::json!(schemes).to_string(), sessions, limit];
+    // The suggestion to start a ghap is no entry.
+    let schemes = serde_json::json!(schemes).to_string();
+    let given = params![schemes, sessions, limit, ghaps::SUGGESTION];
     let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
     rx.sql(|db| db.prepare_cached(NEVER_USED)?.query_map(given, read)?.collect())
 }

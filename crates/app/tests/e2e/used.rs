@@ -227,6 +227,15 @@ fn an_item_that_five_sessions_got_and_none_used_ranks_half_as_high() {
         let reason = receipts["receipts"][0]["items"][0]["reason"].as_str().unwrap();
         assert_eq!(reason.contains("no session used it so far"), number > 6, "{session}: {reason}");
     }
+    let asked = json!({ "for": "prompt", "prompt": ASK, "explain": true });
+    let shown = home.call("briefing", &here(&home, asked)).to_string();
+    assert!(shown.contains("no session used it so far"), "the text of the hook: {shown}");
+    // Five sessions also get the suggestion to start a ghap, which is no entry.
+    for number in 2..8 {
+        ran(&home, (&format!("s-{number}"), "web"), "cargo test 2>&1 | tail", RED);
+    }
+    let suggested = home.call("receipts", &json!({ "session_id": "s-7" })).to_string();
+    assert!(suggested.contains("ghap://new"), "{suggested}");
     let summary = home.run(&["receipts", "--summary", "--json"]).json()["summary"].clone();
     let path = format!("ghap://{experience}");
     assert_eq!(summary["ignored"], json!([{ "path": path, "sessions": 6 }]));
