@@ -122,7 +122,11 @@ fn shown_line(run: &FinishedRun<'_>) -> String {
 
 /// ` (3 passed, 1 failed)`; empty if the output has no counts.
 fn counts(run: &FinishedRun<'_>) -> String {
-    let count = |word: &&str| run.count(word).map(|count| format!("{count} {word}"));
+    let count = |word: &&str| {
+        let count = run.count(word)?;
+        let word = if count == 1 { word.trim_end_matches('s') } else { word };
+        Some(format!("{count} {word}"))
+    };
     let counts: Vec<String> = ["passed", "failed", "errors"].iter().filter_map(count).collect();
     match counts.is_empty() {
         true => String::new(),

@@ -207,6 +207,9 @@ impl GhapView {
             spoken(now.saturating_sub(at))
         };
         let end = match (self.confidence_tier, &self.captured_at) {
+            (Some(tier), Some(at)) if tier.word() == self.status.word() => {
+                format!("{}, {} ago", tier.word(), age(at))
+            }
             (Some(tier), Some(at)) => {
                 format!("{}, {}, {} ago", self.status.word(), tier.word(), age(at))
             }
