@@ -1,8 +1,10 @@
 //! The bytes of a transcript, decompressed if they are compressed.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ruzstd::decoding::StreamingDecoder;
 
@@ -23,12 +25,39 @@ pub(crate) fn is_document(file: &Transcript) -> bool {
 
 /// Opens a transcript at a position of its text, up to the size that it had when it was listed.
 pub(crate) fn open(file: &Transcript, start: u64) -> io::Result<Box<dyn Read>> {
+    open_counted(file, start, &Rc::default())
+}
+
+/// Opens a transcript like [`open`], and counts the bytes of the file that are read, compressed ones as they are.
+pub(crate) fn open_counted(
+    file: &Transcript,
+    start: u64,
+    read: &Rc<Cell<u64>>,
+) -> io::Result<Box<dyn Read>> {
     let (path, mut opened) = open_either(&file.path)?;
+    let counted = |from: u64, inner: File| {
+        read.set(from);
+        CountedFile { inner, read: read.clone() }
+    };
     if is_compressed_path(&path) {
-        return decompressed(opened, start);
+        return decompressed(counted(0, opened), start);
     }
     opened.seek(SeekFrom::Start(start))?;
-    Ok(Box::new(opened.take(file.bytes.saturating_sub(start))))
+    Ok(Box::new(counted(start, opened).take(file.bytes.saturating_sub(start))))
+}
+
+/// A file of which the bytes that are read are counted.
+struct CountedFile {
+    inner: File,
+    read: Rc<Cell<u64>>,
+}
+
+impl Read for CountedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.read.set(self.read.get() + count as u64);
+        Ok(count)
+    }
 }
 
 /// Opens a file by its path, for its first bytes.
@@ -40,7 +69,7 @@ pub(crate) fn open_path(path: &Path) -> io::Result<Box<dyn Read>> {
     }
 }
 
-fn decompressed(opened: File, start: u64) -> io::Result<Box<dyn Read>> {
+fn decompressed(opened: impl Read + 'static, start: u64) -> io::Result<Box<dyn Read>> {
     let mut text = StreamingDecoder::new(opened).map_err(io::Error::other)?;
     io::copy(&mut text.by_ref().take(start), &mut io::sink())?;
     Ok(Box::new(text))

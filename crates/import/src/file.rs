@@ -1,9 +1,11 @@
 //! Reads one transcript into events.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use model::OpError;
 use model::hook::{Happening, HookEvent, TranscriptFacts};
@@ -44,9 +46,16 @@ pub struct FileReport {
 #[derive(Default)]
 pub struct TranscriptFiles {
     database: Option<(PathBuf, ForeignDb)>,
+    /// Bytes of the current file that were read so far.
+    bytes: Rc<Cell<u64>>,
 }
 
 impl TranscriptFiles {
+    /// How many bytes of the current file were read so far. Of a database none are counted.
+    pub fn bytes_read(&self) -> Rc<Cell<u64>> {
+        self.bytes.clone()
+    }
+
     /// Reads a transcript from its cursor on, or all of it if it was replaced, and hands over the events that have a
     /// record.
     pub fn read(
@@ -57,6 +66,7 @@ impl TranscriptFiles {
         now: i64,
         sink: &mut dyn FnMut(HookEvent),
     ) -> io::Result<FileReport> {
+        self.bytes.set(0);
         if let Some(rows) = source.database.as_ref().filter(|_| file.is_in_database) {
             let mut work = FileWork::new(source, file, 0, now);
             work.reader.place(source.origin_of(file).as_ref());
@@ -69,7 +79,7 @@ impl TranscriptFiles {
             rows(&file.path, &mut |row| work.row(row, sink))?;
             return Ok(work.report(file, None, sink));
         }
-        read_lines(source, file, from, now, sink)
+        read_lines((source, file), from, now, &self.bytes, sink)
     }
 
     fn rows(
@@ -95,15 +105,16 @@ impl TranscriptFiles {
 }
 
 fn read_lines(
-    source: &Source,
-    file: &Transcript,
+    (source, file): (&Source, &Transcript),
     from: Option<&FileCursor>,
     now: i64,
+    count: &Rc<Cell<u64>>,
     sink: &mut dyn FnMut(HookEvent),
 ) -> io::Result<FileReport> {
-    let mut head = Vec::new();
-    bytes::open(file, 0)?.take(limits::TRANSCRIPT_HEAD_BYTES as u64).read_to_end(&mut head)?;
-    let head = Origin::of(&[&String::from_utf8_lossy(&head)]);
+    let mut first = Vec::new();
+    let mut opened = bytes::open_counted(file, 0, count)?;
+    opened.by_ref().take(limits::TRANSCRIPT_HEAD_BYTES as u64).read_to_end(&mut first)?;
+    let head = Origin::of(&[&String::from_utf8_lossy(&first)]);
     let known = from.filter(|cursor| cursor.head == head.to_string());
     let known = known.filter(|cursor| cursor.position <= file.bytes || bytes::is_compressed(file));
     let start = known.map_or(0, |cursor| cursor.position);
@@ -114,8 +125,14 @@ fn read_lines(
     }
     match bytes::is_document(file) {
         true => work.document(file, sink)?,
-        false => work
-            .lines(&mut BufReader::with_capacity(BUFFER_BYTES, bytes::open(file, start)?), sink)?,
+        false => {
+            // A compressed file is not decompressed twice for its first bytes.
+            let rest: Box<dyn io::Read> = match start {
+                0 => Box::new(io::Cursor::new(first).chain(opened)),
+                _ => bytes::open_counted(file, start, count)?,
+            };
+            work.lines(&mut BufReader::with_capacity(BUFFER_BYTES, rest), sink)?;
+        }
     }
     Ok(work.report(file, Some(head), sink))
 }

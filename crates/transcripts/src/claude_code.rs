@@ -11,7 +11,7 @@ use model::time;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{EventSink, PROMPT_LINE, ReadEvent, TranscriptReader, Unread, contains};
+use crate::{EventSink, LineMark, PROMPT_LINE, ReadEvent, TranscriptReader, Unread, mark};
 
 /// Kinds of lines without anything that a hook would report.
 const IRRELEVANT: &[&str] = &[
@@ -203,9 +203,12 @@ impl TranscriptReader for ClaudeCode {
     }
 
     fn can_start_here(&self, next: &[u8]) -> bool {
-        const USER: &[u8] = br#""type":"user""#;
+        static USER: LineMark = mark!(br#""type":"user""#);
+        // Quotes within a text are escaped, so these bytes are a member. Most lines of the user are results of tools,
+        // the longest lines of all, and need not be parsed twice.
+        static RESULT: LineMark = mark!(br#""type":"tool_result""#);
         let starts_turn = || {
-            if !contains(next, USER) {
+            if !USER.is_in(next) || RESULT.is_in(next) {
                 return false;
             }
             let line: Option<ClaudeLine<'_>> = serde_json::from_slice(next).ok();
@@ -453,8 +456,8 @@ impl ClaudeCode {
 fn is_irrelevant(line: &[u8]) -> bool {
     let head = &line[..line.len().min(400)];
     let starts: [&[u8]; 2] = [br#"{"type":"api-request"#, br#"{"type":"file-history-snapshot""#];
-    const PROGRESS: &[u8] = br#""type":"progress","data":"#;
-    starts.iter().any(|start| head.starts_with(start)) || contains(head, PROGRESS)
+    static PROGRESS: LineMark = mark!(br#""type":"progress","data":"#);
+    starts.iter().any(|start| head.starts_with(start)) || PROGRESS.is_in(head)
 }
 
 /// Whether words in a line of the user are a report of Claude Code about the turn.

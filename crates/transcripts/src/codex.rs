@@ -13,7 +13,7 @@ use model::time;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{EventSink, ReadEvent, TranscriptReader, Unread, contains};
+use crate::{EventSink, LineMark, ReadEvent, TranscriptReader, Unread, mark};
 
 /// Begins the ids of turns that Codex copied from a session of another agent.
 const IMPORTED_TURN: &str = "external-import-turn";
@@ -108,11 +108,11 @@ impl TranscriptReader for Codex {
     }
 
     fn can_start_here(&self, next: &[u8]) -> bool {
-        const STARTED: &[u8] = br#""type":"task_started""#;
+        static STARTED: LineMark = mark!(br#""type":"task_started""#);
         // Without the id of a turn, a prompt's id depends on all prompts before it.
-        const TURN: &[u8] = br#""turn_id":""#;
+        static TURN: LineMark = mark!(br#""turn_id":""#);
         let is_internal = self.thread.as_ref().is_some_and(|thread| thread.is_internal);
-        self.calls.is_empty() && !is_internal && contains(next, STARTED) && contains(next, TURN)
+        self.calls.is_empty() && !is_internal && STARTED.is_in(next) && TURN.is_in(next)
     }
 
     fn prime(&mut self, first: &[u8]) {
@@ -404,14 +404,12 @@ fn parts(line: &[u8]) -> Result<(Option<String>, Option<i64>, Json<'_>), Unread>
 
 /// Whether a line has nothing that a hook would report, by its first bytes; most have not.
 fn is_irrelevant(line: &[u8]) -> bool {
+    static PAYLOAD: LineMark = mark!(br#""payload":{"type":""#);
+    const KINDS: [&[u8]; 4] =
+        [b"token_count\"", b"reasoning\"", b"agent_reasoning\"", b"ghost_snapshot\""];
     let head = &line[..line.len().min(160)];
-    let marks: [&[u8]; 4] = [
-        br#""payload":{"type":"token_count""#,
-        br#""payload":{"type":"reasoning""#,
-        br#""payload":{"type":"agent_reasoning""#,
-        br#""payload":{"type":"ghost_snapshot""#,
-    ];
-    marks.iter().any(|mark| contains(head, mark))
+    let kind = PAYLOAD.find(head).map(|at| &head[at + br#""payload":{"type":""#.len()..]);
+    kind.is_some_and(|kind| KINDS.iter().any(|irrelevant| kind.starts_with(irrelevant)))
 }
 
 fn text<'j>(json: &'j Json<'_>, member: &str) -> Option<&'j str> {

@@ -10,6 +10,9 @@ mod cursor;
 mod gemini_cli;
 mod opencode;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use model::json::Json;
 
 pub use aider::Aider;
@@ -87,7 +90,25 @@ pub trait TranscriptReader {
     fn title(&self) -> Option<&str>;
 }
 
-/// Whether a line has these bytes. Most lines are only searched and never parsed.
-fn contains(line: &[u8], part: &[u8]) -> bool {
-    memchr::memmem::find(line, part).is_some()
+/// Bytes that lines are searched for. Most lines are only searched and never parsed, and for a short part of a line the
+/// preparation of a search takes longer than the search.
+struct LineMark(LazyLock<Finder<'static>>);
+
+impl LineMark {
+    /// The position of the first occurrence.
+    fn find(&self, line: &[u8]) -> Option<usize> {
+        self.0.find(line)
+    }
+
+    fn is_in(&self, line: &[u8]) -> bool {
+        self.find(line).is_some()
+    }
 }
+
+/// A [`LineMark`] of these bytes.
+macro_rules! mark {
+    ($bytes:literal) => {
+        $crate::LineMark(std::sync::LazyLock::new(|| memchr::memmem::Finder::new($bytes)))
+    };
+}
+use mark;
