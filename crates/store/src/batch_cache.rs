@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicUsize;
 
 use crate::aggregate::Registry;
 use crate::catalogue::Catalogue;
+use crate::foreground::Foreground;
 
 /// Facts that are the same for all groups of writes.
 pub(crate) struct StoreFacts {
@@ -20,6 +21,8 @@ pub(crate) struct StoreFacts {
     pub(crate) database: PathBuf,
     /// Whether passages get an embedding.
     pub(crate) meaning: bool,
+    /// The hooks and searches that wait.
+    pub(crate) foreground: Arc<Foreground>,
     /// How often this process replaced a damaged full-text index.
     pub(crate) index_rebuilds: AtomicUsize,
 }

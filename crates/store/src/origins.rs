@@ -170,6 +170,16 @@ pub fn add_second(tx: &Tx<'_>, first: Origin, second: Origin, batch: i64) -> Res
     tx.sql(|db| db.prepare_cached(SECOND)?.execute(params![first.0, second.0, batch]).map(drop))
 }
 
+/// Whether a session has a record without an origin. Only then may it have one that [`stored_before`] finds for an event
+/// that the agent has an id of.
+pub fn lacks_any(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
+    const LACKS: &str = "SELECT EXISTS (SELECT 1 FROM observations o WHERE o.session = ?1 \
+           AND NOT EXISTS (SELECT 1 FROM origins WHERE record = o.id)) \
+         OR EXISTS (SELECT 1 FROM prompts q WHERE q.session = ?1 \
+           AND NOT EXISTS (SELECT 1 FROM origins WHERE record = q.id))";
+    rx.sql(|db| db.prepare_cached(LACKS)?.query_row([session], |row| row.cell(0)))
+}
+
 /// The record of an event that a build without origins stored: of the same session and kind, with the same text, at
 /// about the same time.
 pub fn stored_before(rx: &Rx<'_>, event: &HookEvent, session: i64) -> Result<Option<i64>, OpError> {

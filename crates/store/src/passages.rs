@@ -382,7 +382,12 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
         return Ok(true);
     }
     let mut batch = postings::Batch::default();
+    let mut done = 0;
     for (doc, known) in &waiting {
+        if done >= limits::INDEX_BATCH_BESIDE && tx.facts().foreground.has_hook() {
+            break;
+        }
+        done += 1;
         if *known && !take_out(tx, *doc)? {
             return Ok(true);
         }
@@ -397,10 +402,10 @@ pub(crate) fn index(tx: &Tx<'_>) -> Result<bool, OpError> {
         index_health::rebuild_damaged(tx)?;
         return Ok(true);
     }
-    if let Some((last, _)) = waiting.last() {
+    if let Some((last, _)) = waiting[..done].last() {
         tx.sql(|db| db.prepare_cached("DELETE FROM unindexed WHERE doc <= ?1")?.execute([last]))?;
     }
-    let more = waiting.len() == most;
+    let more = waiting.len() == most || done < waiting.len();
     if !more {
         tx.defer(|index: &mut IndexState| index.is_whole = true);
     }

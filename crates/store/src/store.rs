@@ -20,6 +20,7 @@ use crate::connection::{self, Setup};
 use crate::copies;
 use crate::error::StoreError;
 use crate::files;
+use crate::foreground::{ForegroundKind, ForegroundUse};
 use crate::health::{self, Health, Integrity};
 use crate::index_health;
 use crate::keeper::{Keeper, Shared};
@@ -149,6 +150,7 @@ impl Store {
             catalogue: Arc::default(),
             database: options.path.clone(),
             meaning: options.meaning,
+            foreground: Arc::default(),
             index_rebuilds: AtomicUsize::default(),
         };
         let pool = Pool::new(options.path.clone(), busy);
@@ -291,7 +293,8 @@ impl Store {
     /// Brings the full-text index up to date with all earlier commits, within this time. Returns whether
     /// it is up to date.
     pub fn catch_up(&self, patience: Duration) -> bool {
-        let Shared { behind, bare, setup, .. } = &*self.inner.shared;
+        let Shared { behind, bare, setup, facts, .. } = &*self.inner.shared;
+        let _search = ForegroundUse::of(&facts.foreground, ForegroundKind::Search);
         let is_behind = || behind.load(Ordering::Acquire);
         // A one-shot process computes embeddings here, because it has no idle time later.
         let is_due = || is_behind() || (setup.one_shot && bare.load(Ordering::Acquire));
@@ -304,6 +307,22 @@ impl Store {
             }
         }
         !is_behind()
+    }
+
+    /// Notes that an agent waits for a hook, until the value is dropped.
+    pub fn hook_waits(&self) -> ForegroundUse {
+        ForegroundUse::of(&self.inner.shared.facts.foreground, ForegroundKind::Hook)
+    }
+
+    /// Indexes the documents of bulk work soon if searches come, so that none of them has to index a backlog. Without
+    /// searches the writer indexes when it is idle.
+    pub fn index_for_searches(&self) {
+        let Shared { behind, facts, .. } = &*self.inner.shared;
+        let come = facts.foreground.had_search(limits::SEARCHES_COME);
+        let is_due = come && behind.load(Ordering::Acquire);
+        if is_due && !self.only_reads() {
+            self.write_then(Write::default(), passages::index, drop);
+        }
     }
 
     /// Indexes all unindexed documents, batch by batch, so that other writes run in between. `progress` gets how many are

@@ -206,6 +206,11 @@ impl<'a> Tx<'a> {
         &self.cache.facts
     }
 
+    /// Whether a hook or a search waits, so that bulk work should end its transaction.
+    pub fn is_awaited(&self) -> bool {
+        self.cache.facts.foreground.is_waiting()
+    }
+
     /// The values of this type that the group has looked up so far.
     pub(crate) fn cached<T: Default + 'static>(&self) -> Rc<T> {
         self.cache.looked_up.of()

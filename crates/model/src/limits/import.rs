@@ -1,10 +1,24 @@
 //! Bounds of imports.
 
+use std::time::Duration;
+
 /// Events of one call, which is one transaction.
 pub const IMPORT_EVENTS_MAX: usize = 512;
-/// Events that `rekindle import` sends in one call. A hook waits while a transaction runs, and 512 events take the time of
-/// ten hooks.
-pub const IMPORT_EVENTS_SENT: usize = 64;
+/// Events that `rekindle import` sends in one call.
+pub const IMPORT_EVENTS_SENT: usize = 256;
+/// Events of a call that are stored although a hook or a search waits: about half a millisecond of the writer. The rest is
+/// sent again, and fewer in one call.
+pub const IMPORT_EVENTS_BESIDE: usize = 8;
+/// Documents of a batch that are indexed although a hook waits.
+pub const INDEX_BATCH_BESIDE: usize = 8;
+/// How long after a search bulk work is indexed as it is stored, for the next search.
+pub const SEARCHES_COME: Duration = Duration::from_millis(200);
+/// Threads that read transcripts ahead of the calls of an import. With more, the daemon would not keep up.
+pub const IMPORT_READERS_MAX: usize = 4;
+/// Parts of this many events, or of about [`IMPORT_PART_BYTES`], that such a thread may be ahead. Then it waits.
+pub const IMPORT_PARTS_AHEAD: usize = 16;
+pub const IMPORT_PART_EVENTS: usize = 64;
+pub const IMPORT_PART_BYTES: usize = 128 * 1024;
 /// Files whose cursors one call asks for.
 pub const IMPORT_CURSORS_MAX: usize = 5_000;
 /// Bytes of one line of a transcript; a longer one is skipped.
