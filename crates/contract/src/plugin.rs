@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::OpError;
 use model::event::Published;
-use model::hook::ToldEntry;
+use model::hook::{HookEvent, ToldEntry};
 use model::wire::EnvNames;
 use place::Captured;
 use store::observations::Added;
@@ -77,6 +77,17 @@ pub trait Plugin: Send + Sync {
         _config: &Config,
     ) -> Result<(), OpError> {
         Ok(())
+    }
+
+    /// Whether it would store no record of an event of a transcript: retention would delete the record at once, or the
+    /// settings turn such records off. A dry run of an import asks this instead of calling [`Plugin::observe`].
+    fn leaves_out(
+        &self,
+        _event: &HookEvent,
+        _rx: &Rx<'_>,
+        _config: &Config,
+    ) -> Result<bool, OpError> {
+        Ok(false)
     }
 
     /// Stores what it needs beside the event's record, in the same transaction. Called after every plugin's `observe`, if

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::sync::Arc;
 
 use model::OpError;
 use model::hook::{Happening, HookEvent, Stood};
 use model::origin::Origin;
-use model::project::{Project, ProjectFacts};
+use model::project::{Project, ProjectFacts, shown_name};
 use serde_json::Value;
 use store::observations::Added;
 use store::origins::KnownOrigin;
@@ -16,7 +17,7 @@ use text::secrets::Redacted;
 
 use crate::checkout::is_run_of;
 use crate::gone;
-use crate::places::PlaceSource;
+use crate::places::{Place, PlaceSource};
 use crate::{checkout, exclude};
 
 /// An event that may be captured. Plugins get events in this form only.
@@ -55,20 +56,11 @@ impl<'a> Captured<'a> {
         places: &dyn PlaceSource,
         exclude_projects: &[String],
     ) -> Result<Option<Captured<'a>>, OpError> {
-        let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-        let recorded = match event.transcript.is_some() && place.is_gone {
-            true => gone::facts(tx, &place.facts, event)?,
-            false => None,
+        let Some(EventSite { place, facts }) = EventSite::of(tx, event, places)? else {
+            return Ok(None);
         };
-        let facts = match (&event.stood, &recorded) {
-            (Some(Stood::KeptOut), _) => return Ok(None),
-            (Some(Stood::In(facts)), _) | (None, Some(facts)) => facts,
-            (None, None) => &place.facts,
-        };
-        let starts = matches!(event.what, Happening::SessionStarted(_));
-        let named =
-            NamedSession { name: &event.session, agent: &event.agent, at: event.at, starts };
-        let Some((project, session)) = named.resolve(tx, facts, exclude_projects)? else {
+        let named = NamedSession::of(event);
+        let Some((project, session)) = named.resolve(tx, &facts, exclude_projects)? else {
             return Ok(None);
         };
         // A spooled tool call already has its checkout. That of a spooled answer is unknown, and that of a transcript is
@@ -84,12 +76,9 @@ impl<'a> Captured<'a> {
         };
         let ran_in_session_project = ran_in == Some(session.project)
             || !matches!(event.what, Happening::ToolUsed(_))
-            || is_run_of(tx, session.project, ran.as_ref().map_or(facts, |ran| &ran.facts))?;
-        let event = match exclude::hides(places, &place, event) {
-            true => Cow::Owned(HookEvent { what: Happening::Other, ..event.clone() }),
-            false => place.resolved(event).map_or(Cow::Borrowed(event), Cow::Owned),
-        };
-        let root = facts.root.clone();
+            || is_run_of(tx, session.project, ran.as_ref().map_or(&facts, |ran| &ran.facts))?;
+        let event = allowed(places, &place, event);
+        let root = facts.root;
         let (origin, known) = match origin(tx, &event, session)? {
             Some(origin) => {
                 let (origin, known) = origins::look_up(tx, &event, origin)?;
@@ -128,6 +117,75 @@ impl<'a> Captured<'a> {
     }
 }
 
+/// The event without what the user excludes, and with symbolic links resolved in its paths.
+fn allowed<'a>(
+    places: &dyn PlaceSource,
+    place: &Place,
+    event: &'a HookEvent,
+) -> Cow<'a, HookEvent> {
+    match exclude::hides(places, place, event) {
+        true => Cow::Owned(HookEvent { what: Happening::Other, ..event.clone() }),
+        false => place.resolved(event).map_or(Cow::Borrowed(event), Cow::Owned),
+    }
+}
+
+/// The directory of an event, and the facts about its project.
+struct EventSite {
+    place: Arc<Place>,
+    facts: ProjectFacts,
+}
+
+impl EventSite {
+    /// None if the project was excluded when the event was spooled.
+    fn of(
+        rx: &Rx<'_>,
+        event: &HookEvent,
+        places: &dyn PlaceSource,
+    ) -> Result<Option<EventSite>, OpError> {
+        let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+        let recorded = match event.transcript.is_some() && place.is_gone {
+            true => gone::facts(rx, &place.facts, event)?,
+            false => None,
+        };
+        let facts = match (&event.stood, recorded) {
+            (Some(Stood::KeptOut), _) => return Ok(None),
+            (Some(Stood::In(facts)), _) => facts.clone(),
+            (None, recorded) => recorded.unwrap_or_else(|| place.facts.clone()),
+        };
+        Ok(Some(EventSite { place, facts }))
+    }
+}
+
+/// An event that [`Captured::resolve`] would capture. Nothing is created for it.
+pub struct Capturable<'a> {
+    /// As in [`Captured`].
+    pub event: Cow<'a, HookEvent>,
+    /// The name of the project of the agent's directory.
+    pub project: String,
+}
+
+impl<'a> Capturable<'a> {
+    /// None if [`Captured::resolve`] would be none.
+    pub fn of(
+        rx: &Rx<'_>,
+        event: &'a HookEvent,
+        places: &dyn PlaceSource,
+        exclude_projects: &[String],
+    ) -> Result<Option<Capturable<'a>>, OpError> {
+        let Some(EventSite { place, facts }) = EventSite::of(rx, event, places)? else {
+            return Ok(None);
+        };
+        let named = NamedSession::of(event);
+        // Without a transaction nothing is known about pauses yet.
+        if named.refusal(rx, &facts, exclude_projects, true)?.is_some() {
+            return Ok(None);
+        }
+        let known = projects::known(rx, &facts)?.map(|project| project.name);
+        let project = known.unwrap_or_else(|| shown_name(facts.name));
+        Ok(Some(Capturable { event: allowed(places, &place, event), project }))
+    }
+}
+
 fn origin(tx: &Tx<'_>, event: &HookEvent, session: Seen) -> Result<Option<Origin>, OpError> {
     let cause = match event.what {
         Happening::Answered(_) => {
@@ -163,6 +221,13 @@ pub struct NamedSession<'a> {
     pub starts: bool,
 }
 
+impl<'e> NamedSession<'e> {
+    fn of(event: &'e HookEvent) -> NamedSession<'e> {
+        let starts = matches!(event.what, Happening::SessionStarted(_));
+        NamedSession { name: &event.session, agent: &event.agent, at: event.at, starts }
+    }
+}
+
 impl NamedSession<'_> {
     /// The project with these facts and the session, created if they are new. None if nothing may be captured:
     /// the project is excluded, or capture is paused.
@@ -190,20 +255,32 @@ impl NamedSession<'_> {
         facts: &ProjectFacts,
         exclude_projects: &[String],
     ) -> Result<Option<NotCaptured>, OpError> {
-        if exclude::names(exclude_projects, facts) || began_in(tx, self.name, exclude_projects)? {
+        self.refusal(tx, facts, exclude_projects, pauses::any(tx)?)
+    }
+
+    /// Why nothing may be captured, if so. `may_pause` is false if there is no pause at all.
+    fn refusal(
+        self,
+        rx: &Rx<'_>,
+        facts: &ProjectFacts,
+        exclude_projects: &[String],
+        may_pause: bool,
+    ) -> Result<Option<NotCaptured>, OpError> {
+        if exclude::names(exclude_projects, facts) || began_in(rx, self.name, exclude_projects)? {
             return Ok(Some(NotCaptured::Excluded));
         }
-        Ok(self.is_paused(tx, facts)?.then_some(NotCaptured::Paused))
+        let is_paused = may_pause && self.is_paused(rx, facts)?;
+        Ok(is_paused.then_some(NotCaptured::Paused))
     }
 
     /// Whether capture is paused in this project, or in the one where the session began, whose record it would be.
-    fn is_paused(self, tx: &Tx<'_>, facts: &ProjectFacts) -> Result<bool, OpError> {
-        if !pauses::any(tx)? {
+    fn is_paused(self, rx: &Rx<'_>, facts: &ProjectFacts) -> Result<bool, OpError> {
+        if pauses::list(rx, self.at)?.is_empty() {
             return Ok(false);
         }
-        let here = projects::known(tx, facts)?.map(|project| project.id);
-        let begun = sessions::project_of(tx, self.name)?;
-        Ok(pauses::holds(tx, here, self.at)? || pauses::holds(tx, begun, self.at)?)
+        let here = projects::known(rx, facts)?.map(|project| project.id);
+        let begun = sessions::project_of(rx, self.name)?;
+        Ok(pauses::holds(rx, here, self.at)? || pauses::holds(rx, begun, self.at)?)
     }
 }
 

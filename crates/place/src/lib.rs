@@ -13,9 +13,9 @@ mod gone;
 mod places;
 mod scope;
 
-pub use captured::{Captured, NamedSession, NotCaptured, agent_of_client, began_in};
+pub use captured::{Capturable, Captured, NamedSession, NotCaptured, agent_of_client, began_in};
 pub use checkout::{command_directory, is_run_of, run_directory, run_place};
 pub use exclude::{are_projects, changed_files, is_excluded, is_stored_excluded, listed, to_spool};
 pub use file::FileQuestion;
-pub use places::{Place, PlaceSource, Places, straight};
+pub use places::{Place, PlaceSource, Places, PlacesOfCall, straight};
 pub use scope::{About, Question, Scope, Wanted, path, shown_path, unknown};

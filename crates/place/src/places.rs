@@ -305,6 +305,36 @@ impl PlaceSource for Places {
     }
 }
 
+/// Places for the events of one call. Each directory is checked on the disk once, not with every event: the events of a
+/// transcript share theirs.
+pub struct PlacesOfCall<'p> {
+    places: &'p Places,
+    found: Mutex<HashMap<String, Arc<Place>>>,
+}
+
+impl<'p> PlacesOfCall<'p> {
+    pub fn new(places: &'p Places) -> PlacesOfCall<'p> {
+        PlacesOfCall { places, found: Mutex::default() }
+    }
+}
+
+impl PlaceSource for PlacesOfCall<'_> {
+    fn at(&self, cwd: Option<&str>) -> Arc<Place> {
+        let cwd = cwd.unwrap_or_default();
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = found.get(cwd) {
+            return known.clone();
+        }
+        let place = self.places.at(Some(cwd));
+        found.insert(cwd.to_owned(), place.clone());
+        place
+    }
+
+    fn hides(&self, here: &Place, cwd: Option<&str>, path: &str) -> bool {
+        self.places.hides(here, cwd, path)
+    }
+}
+
 /// The absolute path without `.` and `..`, for an agent in this directory.
 fn whole<'a>(path: &'a str, cwd: &str) -> Cow<'a, str> {
     let is_straight = path.starts_with('/') && !path.contains("//") && !path.contains("/.");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::observations::{self, Added, NewObservation};
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen};
-use store::{Tx, origins, receipts, retention};
+use store::{Rx, Tx, origins, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 
 use crate::run_place;
@@ -277,8 +277,18 @@ fn summarised(tx: &Tx<'_>, captured: &Captured<'_>, settings: &Settings) -> Resu
     }
 }
 
+/// Whether no record of an event of a transcript would be stored.
+pub(crate) fn leaves_out(
+    rx: &Rx<'_>,
+    event: &HookEvent,
+    settings: &Settings,
+) -> Result<bool, OpError> {
+    let is_off = matches!(event.what, Happening::Answered(_)) && !settings.answers;
+    Ok(is_off || is_expired(rx, event, settings)?)
+}
+
 /// Whether retention would delete the event's record at once.
-fn is_expired(tx: &Tx<'_>, event: &HookEvent, settings: &Settings) -> Result<bool, OpError> {
+fn is_expired(rx: &Rx<'_>, event: &HookEvent, settings: &Settings) -> Result<bool, OpError> {
     let Some(rules) = &settings.retention else { return Ok(false) };
     let kind = match &event.what {
         Happening::Prompted(_) => ObsType::UserPrompt,
@@ -286,7 +296,7 @@ fn is_expired(tx: &Tx<'_>, event: &HookEvent, settings: &Settings) -> Result<boo
         Happening::ToolUsed(tool) => tool.obs_type,
         _ => return Ok(false),
     };
-    Ok(!rules.keeps(kind, event.at, retention::clock(tx)?))
+    Ok(!rules.keeps(kind, event.at, retention::clock(rx)?))
 }
 
 /// Deletes a batch of expired records, unless a sweep ran lately. The store keeps a row about each sweep.

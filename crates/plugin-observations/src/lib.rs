@@ -46,8 +46,9 @@ use std::sync::Arc;
 use contract::{
     Candidate, Config, ConfigKey, Feed, Moment, Occasion, OpError, Operation, Plugin, Scheme,
 };
+use model::hook::HookEvent;
 use place::Captured;
-use store::Tx;
+use store::{Rx, Tx};
 
 use crate::settings::Settings;
 
@@ -120,6 +121,10 @@ impl Plugin for Observations {
 
     fn observe(&self, seen: &Captured<'_>, tx: &Tx<'_>, config: &Config) -> Result<(), OpError> {
         ingest::ingest(tx, seen, &Settings::of(config))
+    }
+
+    fn leaves_out(&self, event: &HookEvent, rx: &Rx<'_>, config: &Config) -> Result<bool, OpError> {
+        ingest::leaves_out(rx, event, &Settings::of(config))
     }
 
     fn may_have_candidates(&self, occasion: &Occasion<'_>, config: &Config) -> bool {

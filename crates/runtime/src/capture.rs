@@ -1,5 +1,7 @@
 //! Records an agent's event in the store, once, together with what each plugin stores of it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::{Config, EXCLUDED_PROJECTS, Plugin};
@@ -7,10 +9,10 @@ use model::hook::{Happening, HookEvent, ToldEntry};
 use model::import::ImportCounts;
 use model::origin::Origin;
 use model::{OpError, limits};
-use place::{Captured, PlaceSource as _, Places, listed};
+use place::{Capturable, Captured, PlaceSource, Places, listed};
 use store::origins::{self, KnownOrigin};
 use store::receipts::{self, NewReceipt};
-use store::{Tx, hook_events, projects, sessions, unfinished};
+use store::{Rx, Tx, hook_events, projects, sessions, unfinished};
 
 /// The parts needed to record an event. Cheap to clone.
 #[derive(Clone)]
@@ -33,7 +35,7 @@ impl Recorder {
         if !is_new {
             return Ok(false);
         }
-        if let Some(captured) = self.captured(tx, event)?
+        if let Some(captured) = self.captured(tx, event, &*self.places)?
             && !matches!(captured.known, Some(KnownOrigin::Stored(_)))
         {
             self.observed(tx, &captured)?;
@@ -56,44 +58,35 @@ impl Recorder {
         from: ImportedFrom<'_>,
     ) -> Result<ImportCounts, OpError> {
         let ImportedFrom { batch, again, .. } = from;
-        let line = Origin::of_line(event);
-        let copied = line.map(|line| origins::find(tx, line)).transpose()?.flatten();
-        let named = match (copied, Origin::of_event(event)) {
-            (None | Some(KnownOrigin::Forgotten), Some(origin)) => {
-                Some(origins::look_up(tx, event, origin)?)
+        let found = KnownRecord::of(tx, event)?;
+        found.reading.apply(tx, event, &found, from)?;
+        if let Some(counts) = found.settled(again) {
+            if let (Some(line), Some((origin, _))) = (found.line, found.named)
+                && counts.known > 0
+            {
+                origins::add_second(tx, origin, line, batch)?;
             }
-            _ => None,
-        };
-        let origin = line.or(named.map(|(origin, _)| origin));
-        // A record that was stored again counts, even if one of its origins is still forgotten.
-        let either = [copied, named.and_then(|(_, known)| known)];
-        let stored = either.into_iter().flatten().find(KnownOrigin::is_stored);
-        let known = stored.or_else(|| either.into_iter().flatten().next());
-        let is_replaced = match known {
-            Some(KnownOrigin::Stored(record)) => replaces(tx, event, (origin, record), from)?,
-            _ => false,
-        };
-        match known {
-            Some(KnownOrigin::Stored(_)) if !is_replaced => {
-                if let (Some(line), Some((origin, _))) = (line, named) {
-                    origins::add_second(tx, origin, line, batch)?;
-                }
-                return Ok(ImportCounts::of_known());
-            }
-            Some(KnownOrigin::Forgotten) if !again => return Ok(ImportCounts::of_forgotten()),
-            None if self.is_copy_of_captured(tx, event, batch)? => {
-                return Ok(ImportCounts::of_known());
-            }
-            _ => {}
+            return Ok(counts);
         }
-        let Some(mut captured) = self.captured(tx, event)? else {
+        let line = found.line;
+        // The record gets the id of the line, by which the session's own transcript finds it.
+        if let (None, Some(line)) = (found.known, line)
+            && let Some(record) = Recorder::copied_from(tx, event, from.places)?
+        {
+            origins::add(tx, line, record, Some(batch))?;
+            return Ok(ImportCounts::of_known());
+        }
+        let Some(mut captured) = self.captured(tx, event, from.places)? else {
             return Ok(ImportCounts::of_excluded());
         };
         if matches!(captured.event.what, Happening::Other) {
             return Ok(ImportCounts::of_excluded());
         }
         captured.batch = Some(batch);
-        let before = origins::stored_before(tx, event, captured.session.id)?;
+        let before = match from.may_be_stored(tx, event, &captured)? {
+            true => origins::stored_before(tx, event, captured.session.id)?,
+            false => None,
+        };
         let counts = match (before, captured.origin) {
             (Some(record), Some(origin)) => {
                 origins::add(tx, origin, record, None)?;
@@ -114,33 +107,70 @@ impl Recorder {
         Ok(counts)
     }
 
-    /// Whether a fork copied this event from a session that a hook captured, and no import has read. Then the record gets
-    /// the id of the line, by which the session's own transcript finds it.
-    fn is_copy_of_captured(
-        &self,
-        tx: &Tx<'_>,
+    /// The record that a fork copied this event from: of a session that a hook captured, and no import has read.
+    fn copied_from(
+        rx: &Rx<'_>,
         event: &HookEvent,
-        batch: i64,
-    ) -> Result<bool, OpError> {
-        let Some(line) = Origin::of_line(event).filter(|_| Origin::is_copy(event)) else {
-            return Ok(false);
-        };
-        let place = self.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
-        let Some(project) = projects::known(tx, &place.facts)? else { return Ok(false) };
-        let record = origins::before_copied(tx, event, project.id)?;
-        if let Some(record) = record {
-            origins::add(tx, line, record, Some(batch))?;
+        places: &dyn PlaceSource,
+    ) -> Result<Option<i64>, OpError> {
+        if !Origin::is_copy(event) {
+            return Ok(None);
         }
-        Ok(record.is_some())
+        let place = places.at(event.cwd.as_ref().map(|cwd| cwd.as_str()));
+        match projects::known(rx, &place.facts)? {
+            Some(project) => origins::before_copied(rx, event, project.id),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the counts that [`Recorder::import`] would return for an event, and the name of the project of its
+    /// directory if a record would be stored there. Nothing is stored.
+    pub(crate) fn try_import(
+        &self,
+        rx: &Rx<'_>,
+        event: &HookEvent,
+        places: &dyn PlaceSource,
+        again: bool,
+    ) -> Result<(ImportCounts, Option<String>), OpError> {
+        let found = KnownRecord::of(rx, event)?;
+        if let Some(counts) = found.settled(again) {
+            return Ok((counts, None));
+        }
+        if found.known.is_none()
+            && found.line.is_some()
+            && Recorder::copied_from(rx, event, places)?.is_some()
+        {
+            return Ok((ImportCounts::of_known(), None));
+        }
+        let excluded = listed(self.config.text(EXCLUDED_PROJECTS.key));
+        let Some(one) = Capturable::of(rx, event, places, &excluded)? else {
+            return Ok((ImportCounts::of_excluded(), None));
+        };
+        let project = Some(one.project);
+        if matches!(one.event.what, Happening::Other) {
+            return Ok((ImportCounts::of_excluded(), project));
+        }
+        if let Some(session) = sessions::id_of(rx, &event.session)?
+            && origins::stored_before(rx, event, session)?.is_some()
+        {
+            return Ok((ImportCounts::of_known(), project));
+        }
+        for plugin in self.plugins.iter() {
+            if plugin.leaves_out(&one.event, rx, &self.config)? {
+                return Ok((ImportCounts::of_too_old(), project));
+            }
+        }
+        Ok((counts_of(&one.event), project))
     }
 
     fn captured<'e>(
         &self,
         tx: &Tx<'_>,
         event: &'e HookEvent,
+        places: &dyn PlaceSource,
     ) -> Result<Option<Captured<'e>>, OpError> {
         let excluded = listed(self.config.text(EXCLUDED_PROJECTS.key));
-        Captured::resolve(tx, event, &*self.places, &excluded)
+        Captured::resolve(tx, event, places, &excluded)
     }
 
     fn observed(&self, tx: &Tx<'_>, captured: &Captured<'_>) -> Result<(), OpError> {
@@ -154,22 +184,12 @@ impl Recorder {
     /// Stores an event of a transcript and counts its record.
     fn added(&self, tx: &Tx<'_>, captured: &Captured<'_>) -> Result<ImportCounts, OpError> {
         self.observed(tx, captured)?;
-        let mut counts = ImportCounts::default();
         if let Some(origin) = captured.origin
             && !matches!(origins::find(tx, origin)?, Some(KnownOrigin::Stored(_)))
         {
             return Ok(ImportCounts::of_too_old());
         }
-        match &captured.event.what {
-            Happening::Prompted(_) => counts.prompts = 1,
-            Happening::Answered(_) => counts.answers = 1,
-            Happening::ToolUsed(tool) => {
-                counts.actions = 1;
-                counts.failures = u64::from(tool.failed);
-            }
-            _ => {}
-        }
-        Ok(counts)
+        Ok(counts_of(&captured.event))
     }
 
     /// Tells the plugins which entries a session got.
@@ -183,49 +203,163 @@ impl Recorder {
     }
 }
 
+/// The count of an event whose record is new.
+fn counts_of(event: &HookEvent) -> ImportCounts {
+    let mut counts = ImportCounts::default();
+    match &event.what {
+        Happening::Prompted(_) => counts.prompts = 1,
+        Happening::Answered(_) => counts.answers = 1,
+        Happening::ToolUsed(tool) => {
+            counts.actions = 1;
+            counts.failures = u64::from(tool.failed);
+        }
+        _ => {}
+    }
+    counts
+}
+
+/// The record of an event of a transcript, as far as the store knows it. An import and its dry run decide by it.
+struct KnownRecord {
+    /// The second origin of the record, which copies of its line share.
+    line: Option<Origin>,
+    /// The origin under which the record is stored, and the state of it.
+    named: Option<(Origin, Option<KnownOrigin>)>,
+    known: Option<KnownOrigin>,
+    reading: LaterReading,
+}
+
+impl KnownRecord {
+    fn of(rx: &Rx<'_>, event: &HookEvent) -> Result<KnownRecord, OpError> {
+        let line = Origin::of_line(event);
+        let copied = line.map(|line| origins::find(rx, line)).transpose()?.flatten();
+        let named = match (copied, Origin::of_event(event)) {
+            (None | Some(KnownOrigin::Forgotten), Some(origin)) => {
+                Some(origins::look_up(rx, event, origin)?)
+            }
+            _ => None,
+        };
+        // A record that was stored again counts, even if one of its origins is still forgotten.
+        let either = [copied, named.and_then(|(_, known)| known)];
+        let stored = either.into_iter().flatten().find(KnownOrigin::is_stored);
+        let known = stored.or_else(|| either.into_iter().flatten().next());
+        let mut found = KnownRecord { line, named, known, reading: LaterReading::Same };
+        if let (Some(KnownOrigin::Stored(record)), Some(origin)) = (known, found.origin()) {
+            found.reading = LaterReading::of(rx, event, (origin, record))?;
+        }
+        Ok(found)
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        self.line.or(self.named.map(|(origin, _)| origin))
+    }
+
+    /// The count of the event, unless its record is new. The user's own purge of it counts, unless `again` is set.
+    fn settled(&self, again: bool) -> Option<ImportCounts> {
+        match self.known {
+            Some(KnownOrigin::Stored(_)) if !matches!(self.reading, LaterReading::Other { .. }) => {
+                Some(ImportCounts::of_known())
+            }
+            Some(KnownOrigin::Forgotten) if !again => Some(ImportCounts::of_forgotten()),
+            _ => None,
+        }
+    }
+}
+
+/// How an event differs from its record, if an earlier reading of the transcript ended with that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LaterReading {
+    /// The record does not change.
+    Same,
+    /// The record is as it was, and now it is known that it stays so.
+    Confirmed,
+    /// The transcript still ends with it.
+    StillLast,
+    /// The event takes the place of this record.
+    Other { record: i64 },
+}
+
+impl LaterReading {
+    fn of(
+        rx: &Rx<'_>,
+        event: &HookEvent,
+        (origin, record): (Origin, i64),
+    ) -> Result<LaterReading, OpError> {
+        let text = match &event.what {
+            Happening::Prompted(text) => text.as_str(),
+            Happening::Answered(answer) => answer.text.as_str(),
+            _ => return Ok(LaterReading::Same),
+        };
+        if !unfinished::is_unfinished(rx, origin)? {
+            return Ok(LaterReading::Same);
+        }
+        let is_end = is_unfinished(event);
+        Ok(match unfinished::is_as_read(rx, record, (text, event.at, is_end))? {
+            false => LaterReading::Other { record },
+            true if is_end => LaterReading::StillLast,
+            true => LaterReading::Confirmed,
+        })
+    }
+
+    /// Removes the record that the event replaces, or notes that its record is confirmed.
+    fn apply(
+        self,
+        tx: &Tx<'_>,
+        event: &HookEvent,
+        found: &KnownRecord,
+        from: ImportedFrom<'_>,
+    ) -> Result<(), OpError> {
+        let Some(origin) = found.origin() else { return Ok(()) };
+        match self {
+            LaterReading::Same => Ok(()),
+            LaterReading::Confirmed => unfinished::confirm(tx, origin),
+            LaterReading::StillLast => ends_with(tx, event, origin, from),
+            LaterReading::Other { record } => unfinished::remove(tx, origin, record),
+        }
+    }
+}
+
 /// Where an imported event comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct ImportedFrom<'a> {
     pub(crate) batch: i64,
+    pub(crate) places: &'a dyn PlaceSource,
     /// The hash of the file's path.
     pub(crate) file: Option<Origin>,
     /// The sessions in the file, if these are its last events.
     pub(crate) sessions: &'a [String],
     /// Whether records that the user purged are stored again.
     pub(crate) again: bool,
+    /// Whether sessions have records without an origin, as far as this call has looked.
+    pub(crate) unidentified: &'a RefCell<HashMap<i64, bool>>,
+}
+
+impl ImportedFrom<'_> {
+    /// Whether the record of an event may be one without an origin. Hardly any session has such records, and to look for
+    /// the text of each event takes longer the more records a session has.
+    fn may_be_stored(
+        &self,
+        tx: &Tx<'_>,
+        event: &HookEvent,
+        captured: &Captured<'_>,
+    ) -> Result<bool, OpError> {
+        let has_id = event.transcript.as_ref().is_some_and(|facts| facts.repeat.is_none());
+        if !has_id || captured.origin.is_none() {
+            self.unidentified.borrow_mut().clear();
+            return Ok(true);
+        }
+        let session = captured.session.id;
+        let known = self.unidentified.borrow().get(&session).copied();
+        let lacks = match known {
+            Some(lacks) => lacks,
+            None => !captured.session.new && origins::lacks_any(tx, session)?,
+        };
+        self.unidentified.borrow_mut().insert(session, lacks);
+        Ok(lacks)
+    }
 }
 
 fn is_unfinished(event: &HookEvent) -> bool {
     event.transcript.as_ref().is_some_and(|facts| facts.unfinished)
-}
-
-/// Whether an event takes the place of its record, which an earlier reading of the transcript ended with. Then the
-/// record is removed.
-fn replaces(
-    tx: &Tx<'_>,
-    event: &HookEvent,
-    (origin, record): (Option<Origin>, i64),
-    from: ImportedFrom<'_>,
-) -> Result<bool, OpError> {
-    let Some(origin) = origin else { return Ok(false) };
-    if !unfinished::is_unfinished(tx, origin)? {
-        return Ok(false);
-    }
-    let text = match &event.what {
-        Happening::Prompted(text) => text.as_str(),
-        Happening::Answered(answer) => answer.text.as_str(),
-        _ => return Ok(false),
-    };
-    let is_end = is_unfinished(event);
-    if !unfinished::is_as_read(tx, record, (text, event.at, is_end))? {
-        unfinished::remove(tx, origin, record)?;
-        return Ok(true);
-    }
-    match is_end {
-        true => ends_with(tx, event, origin, from)?,
-        false => unfinished::confirm(tx, origin)?,
-    }
-    Ok(false)
 }
 
 /// Notes the record with which a file ends, in place of the one with which it ended before.

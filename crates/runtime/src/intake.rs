@@ -94,10 +94,16 @@ fn write(
     let record = incoming.record(inner);
     let write = Write { at: now, ..Write::default() };
     let answering = inner.clone();
-    inner.store.write_then(write, record, move |written| match written {
-        Ok(Written::Done(recorded)) => answer(&answering, info, incoming, recorded, reply),
-        Ok(Written::Repeated(_)) => reply(Err(OpError::internal("an event has no stored answer"))),
-        Err(error) => reply(Err(error)),
+    let waits = inner.store.hook_waits();
+    inner.store.write_then(write, record, move |written| {
+        drop(waits);
+        match written {
+            Ok(Written::Done(recorded)) => answer(&answering, info, incoming, recorded, reply),
+            Ok(Written::Repeated(_)) => {
+                reply(Err(OpError::internal("an event has no stored answer")));
+            }
+            Err(error) => reply(Err(error)),
+        }
     });
 }
 

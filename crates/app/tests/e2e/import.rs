@@ -277,6 +277,40 @@ fn a_dry_run_counts_and_stores_nothing() {
     assert_eq!(desk.added(&[]), 4);
 }
 
+/// @import_dry_run
+#[test]
+fn a_dry_run_reports_what_the_import_then_reports() {
+    let desk = desk();
+    let asked = json!({ "prompt_id": "p-1", "prompt": "why does the zebra total lose the price?" });
+    desk.hook("UserPromptSubmit", &asked);
+    desk.write("s-import.jsonl", &desk.session());
+    desk.write("s-fork.jsonl", &desk.fork());
+    let own = |text: &str, name: &str| {
+        let text = text.replace("s-import", name).replace("toolu_", &format!("toolu_{name}"));
+        text.replace("\"p-1\"", &format!("\"p-{name}\"")).replace("a-last", &format!("a-{name}"))
+    };
+    // Longer ago than any record is kept.
+    let old = model::time::rfc3339(some_days_ago());
+    let old = own(&desk.session(), "old").replace(&old, "2015-01-01T00:00:00.000Z");
+    desk.write("s-old.jsonl", &old);
+    // In a directory that is gone.
+    let gone = own(&desk.session(), "gone").replace("/shop\"", "/gone\"");
+    desk.write("s-gone.jsonl", &gone);
+    let same = |args: &[&str]| {
+        let dry = desk.import(&[&["--dry-run"], args].concat());
+        let real = desk.import(args);
+        for part in ["added", "counts", "projects", "sessions", "redacted", "problems"] {
+            assert_eq!(dry[part], real[part], "{part} of {dry} and {real}");
+        }
+        real
+    };
+    let real = same(&[]);
+    let counted = |name: &str| real["counts"][name].as_u64().unwrap();
+    assert!(counted("known") > 3 && counted("too_old") > 0 && counted("actions") > 3, "{real}");
+    desk.home.run(&["purge", "--search", "tariff", "--confirm"]).ok();
+    assert!(same(&["--forgotten"])["added"].as_u64() > Some(0));
+}
+
 /// @import_undo
 #[test]
 fn an_import_is_undone_and_can_be_repeated() {

@@ -74,6 +74,25 @@ fn two_imports_at_once_store_each_record_once() {
     assert_eq!(added.map(|one| one["added"].as_u64().unwrap()).sum::<u64>(), 2_400, "{listed}");
 }
 
+/// @import_once
+#[test]
+fn an_import_beside_hooks_and_searches_stores_each_record_once() {
+    let desk = desk();
+    let _daemon = desk.home.daemon();
+    desk.write("s-a.jsonl", &prompts(&desk, "s-a", 1_200));
+    let mut import = quiet(&desk).spawn().unwrap();
+    let mut hooks = 0;
+    while import.try_wait().unwrap().is_none() {
+        hooks += 1;
+        let asked = json!({ "session_id": "s-hook", "prompt_id": format!("h-{hooks}"), "prompt": format!("quokka {hooks}") });
+        desk.hook("UserPromptSubmit", &asked);
+        desk.finds("okapi");
+    }
+    assert!(import.wait().unwrap().success());
+    assert_eq!(stored_prompts(&desk), 1_200 + hooks);
+    assert_eq!(desk.added(&[]), 0);
+}
+
 /// @import_interrupted
 #[test]
 fn an_import_onto_a_full_disk_continues_when_there_is_room() {

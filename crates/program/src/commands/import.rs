@@ -3,31 +3,27 @@
 mod batches;
 mod finds;
 mod follow;
+mod importer;
 mod offer;
 mod plan;
+mod reading;
 mod records;
 mod report;
 mod totals;
 
-use std::collections::{BTreeMap, HashSet};
-
-use ::import::{FileReport, SOURCES, Source, Transcript, TranscriptFiles};
+use ::import::{SOURCES, Source, Transcript};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use indicatif::{ProgressBar, ProgressStyle};
-use model::hook::HookEvent;
-use model::import::{FileCursor, ImportBatch};
-use model::origin::Origin;
-use model::{Code, OpError, Road, limits};
+use model::import::ImportBatch;
+use model::{Code, OpError};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use text::secrets;
 
 use super::connecting::{ask, yes_arg};
 use crate::calls;
 use crate::road::CommandRoad;
 use crate::world::{self, World};
-use batches::{BATCH_BYTES, SentBatch, known_cursors};
 pub(super) use follow::start as start_following;
+use importer::Importer;
 pub(super) use offer::{OFFERED, offer};
 use plan::ImportPlan;
 use report::report;
@@ -208,7 +204,7 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
 
 fn import_files(world: &mut World, plan: &ImportPlan) -> Result<ImportTotals, OpError> {
     offer::mark(world);
-    let bar = bar(plan);
+    let bar = importer::bar(plan);
     let road = CommandRoad::new(world, false);
     Importer::new(&road, plan, bar).run()
 }
@@ -243,203 +239,4 @@ pub(super) fn found(files: &[(&'static Source, Transcript)]) -> String {
     };
     let parts: Vec<String> = SOURCES.iter().filter_map(part).collect();
     format!("Found {}.", parts.join("; "))
-}
-
-/// A bar that shows how far an import is.
-fn bar(plan: &ImportPlan) -> ProgressBar {
-    let bar = ProgressBar::new(plan.files.iter().map(|(_, file)| file.bytes).sum());
-    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {msg}";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
-}
-
-/// Sends the events of files to the daemon.
-struct Importer<'w> {
-    road: &'w dyn Road,
-    plan: &'w ImportPlan,
-    files: TranscriptFiles,
-    totals: ImportTotals,
-    bar: ProgressBar,
-    now: i64,
-    /// The records of a dry run so far. It stores none, so that the daemon would count a copy again.
-    counted: HashSet<Origin>,
-    /// Whether the settings exclude an event of the current file.
-    has_excluded: bool,
-}
-
-/// Events that were not sent yet.
-#[derive(Default)]
-struct PendingEvents {
-    events: Vec<Value>,
-    bytes: usize,
-}
-
-impl<'w> Importer<'w> {
-    fn new(road: &'w dyn Road, plan: &'w ImportPlan, bar: ProgressBar) -> Importer<'w> {
-        Importer {
-            road,
-            plan,
-            files: TranscriptFiles::default(),
-            totals: ImportTotals::of(plan.batch),
-            bar,
-            now: client::clock::now_ms(),
-            counted: HashSet::new(),
-            has_excluded: false,
-        }
-    }
-
-    fn run(mut self) -> Result<ImportTotals, OpError> {
-        let cursors = self.cursors()?;
-        let known = |file: &Transcript| cursors.get(&::import::path_hash(file).to_string());
-        let is_unchanged = |file: &Transcript| {
-            known(file).is_some_and(|cursor| file.is_unchanged(cursor)) && !self.plan.forgotten
-        };
-        let (unchanged, changed): (Vec<_>, Vec<_>) =
-            self.plan.files.iter().partition(|(_, file)| is_unchanged(file));
-        self.totals.unchanged = unchanged.len() as u64;
-        self.bar.inc(unchanged.iter().map(|(_, file)| file.bytes).sum());
-        for (source, file) in ::import::in_reading_order(changed) {
-            self.file(source, file, known(file)).map_err(|error| self.ended_by(error))?;
-            self.bar.inc(file.bytes);
-            self.bar.set_message(text::counted(self.totals.sessions.len() as u64, "session"));
-        }
-        self.bar.finish_and_clear();
-        self.totals.settle();
-        Ok(self.totals)
-    }
-
-    /// The error that ends an import, and what is stored all the same.
-    fn ended_by(&self, error: OpError) -> OpError {
-        let added = match self.totals.counts.added() {
-            0 => return error,
-            added => text::counted(added, "record"),
-        };
-        let hint = error.hint.clone().unwrap_or_default();
-        let more = format!("{hint} {added} were added before; run the command again to continue.");
-        error.hint(more.trim_start())
-    }
-
-    /// How far the files were imported before.
-    fn cursors(&self) -> Result<BTreeMap<String, FileCursor>, OpError> {
-        let hashes: Vec<String> =
-            self.plan.files.iter().map(|(_, file)| ::import::path_hash(file).to_string()).collect();
-        let mut all = BTreeMap::new();
-        for hashes in hashes.chunks(limits::IMPORT_CURSORS_MAX) {
-            let known = known_cursors(self.road, hashes)?;
-            all.extend(known.into_iter().map(|cursor| (cursor.file.clone(), cursor)));
-        }
-        Ok(all)
-    }
-
-    fn file(
-        &mut self,
-        source: &'static Source,
-        file: &Transcript,
-        known: Option<&FileCursor>,
-    ) -> Result<(), OpError> {
-        let from = known.filter(|_| !self.plan.forgotten);
-        let mut pending = PendingEvents::default();
-        let mut failed = None;
-        self.has_excluded = false;
-        let (plan, now, hash) = (self.plan, self.now, ::import::path_hash(file));
-        let mut files = std::mem::take(&mut self.files);
-        let read = files.read(source, file, from, now, &mut |event| {
-            if failed.is_some() || !plan.wants(&event) || self.is_counted(source.name, &event) {
-                return;
-            }
-            let rules = pending.push(&event);
-            self.totals.redact(source.name, &event.session, rules);
-            if pending.is_full() {
-                failed = self.send(source, hash, &mut pending, None).err();
-            }
-        });
-        self.files = files;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let report = match read {
-            Ok(report) => report,
-            Err(error) => {
-                self.totals.unreadable.push((file.path.clone(), error.to_string()));
-                return Ok(());
-            }
-        };
-        self.send(source, hash, &mut pending, Some(&report))?;
-        self.totals.read(source.name, file.path.clone(), report);
-        Ok(())
-    }
-
-    /// Whether a dry run counted the event's record before. Then it is known.
-    fn is_counted(&mut self, source: &'static str, event: &HookEvent) -> bool {
-        let origin = Origin::of_line(event).or_else(|| Origin::of_event(event));
-        let origin = origin.filter(|_| self.plan.is_dry);
-        let is_counted = origin.is_some_and(|origin| !self.counted.insert(origin));
-        if is_counted {
-            self.totals.copied(source, &event.session);
-        }
-        is_counted
-    }
-
-    /// Sends the events, and at the end of a file its cursor.
-    fn send(
-        &mut self,
-        source: &Source,
-        file: Origin,
-        pending: &mut PendingEvents,
-        end: Option<&FileReport>,
-    ) -> Result<(), OpError> {
-        let PendingEvents { events, .. } = std::mem::take(pending);
-        let mut params = json!({
-            "source": source.name,
-            "file": file.to_string(),
-            "events": events,
-            "dry_run": self.plan.is_dry,
-            "forgotten": self.plan.forgotten,
-        });
-        if let Some(batch) = self.totals.batch {
-            params["batch"] = json!(batch);
-        }
-        if let Some(report) = end
-            && !self.plan.is_partial()
-            && !self.has_excluded
-        {
-            params["cursors"] = json!([report.cursor]);
-            params["end"] =
-                json!({ "sessions": report.sessions, "unfinished": report.is_unfinished });
-        }
-        if let Some(report) = end {
-            if report.is_over {
-                params["over"] = json!(report.sessions);
-                params["subagent"] = json!(report.is_of_subagent);
-            }
-            if let (Some(title), [session]) =
-                (&report.title, report.sessions.iter().collect::<Vec<_>>().as_slice())
-            {
-                params["titles"] = json!({ session.as_str(): title });
-            }
-        }
-        let reply = self.road.call(calls::request("import_events", params))?;
-        let sent =
-            SentBatch::deserialize(&reply).map_err(|error| OpError::internal(error.to_string()))?;
-        self.has_excluded |= sent.counts.excluded > 0;
-        self.totals.add(source.name, sent);
-        Ok(())
-    }
-}
-
-impl PendingEvents {
-    /// Adds an event, and returns the rules by which its text was redacted.
-    fn push(&mut self, event: &HookEvent) -> Vec<String> {
-        let Ok(value) = serde_json::to_value(event) else { return Vec::new() };
-        let rules = secrets::redacted_rules_json(&value).into_iter().map(str::to_owned).collect();
-        self.bytes += value.to_string().len();
-        self.events.push(value);
-        rules
-    }
-
-    fn is_full(&self) -> bool {
-        self.events.len() >= limits::IMPORT_EVENTS_SENT || self.bytes >= BATCH_BYTES
-    }
 }

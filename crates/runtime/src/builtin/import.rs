@@ -1,5 +1,6 @@
 //! Imports: stores the events of transcripts that a command has read, lists imports, and undoes one.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,10 +9,9 @@ use model::hook::{Happening, HookEvent};
 use model::import::{FileCursor, ImportBatch, ImportCounts, ProjectImport};
 use model::origin::Origin;
 use model::{OpError, limits, time};
-use place::PlaceSource as _;
+use place::{PlaceSource, PlacesOfCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::purge::Purged;
 use store::{Rx, Tx, imports, projects, session_events, sessions, unfinished};
 use text::secrets::{Profile, Redacted, redact};
@@ -28,8 +28,9 @@ pub(crate) struct ImportEventsParams {
     batch: Option<i64>,
     /// The agent whose transcripts were read.
     source: String,
-    /// Events in our own form, at most 512. All captured text in them is redacted.
-    events: Vec<Value>,
+    /// Events in our own form, at most 512, as a JSON list in a text, which is parsed once. All captured text in them is
+    /// redacted.
+    events: String,
     /// The file whose events these are, as a hash of its path, 32 hex digits.
     #[serde(default)]
     file: Option<String>,
@@ -75,6 +76,9 @@ pub(crate) struct ImportEventsOutput {
     counts: ImportCounts,
     /// The counts by the names of projects.
     projects: BTreeMap<String, ProjectImport>,
+    /// How many of the last events were not stored, nor the cursors, because a hook or a search waits; left out if none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<usize>,
 }
 
 impl Op for ImportEvents {
@@ -82,7 +86,8 @@ impl Op for ImportEvents {
         name: "import_events",
         summary: "Store events of transcripts",
         doc: "Used by `rekindle import`, which reads the files. Each event is stored once, whether a hook or an \
-              import reports it. All events of a call are stored in one transaction, with the cursors.",
+              import reports it. All events of a call are stored in one transaction, with the cursors; if a hook or \
+              a search waits, only the first ones, and the others are to be sent again.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: &[Tier::Person],
         toolset: "system",
@@ -90,7 +95,7 @@ impl Op for ImportEvents {
         examples: &[Example {
             title: "Nothing new",
             before: &[],
-            params: r#"{"source":"claude-code","events":[],"dry_run":true}"#,
+            params: r#"{"source":"claude-code","events":"[]","dry_run":true}"#,
         }],
         ..OpInfo::BASE
     };
@@ -101,11 +106,12 @@ impl Op for ImportEvents {
         let work = ImportWork::read(params, cx.now)?;
         let recorder = self.0.recorder()?;
         work.events.iter().for_each(|event| recorder.places.prepare(event));
-        if !work.is_dry {
-            return cx.store.write(move |tx| work.run(tx, &recorder));
+        if work.is_dry {
+            return cx.store.read(|rx| work.try_out(rx, &recorder));
         }
-        let output = cx.store.try_out(move |tx| work.run(tx, &recorder))?;
-        Ok(ImportEventsOutput { batch: None, ..output })
+        let output = cx.store.write(move |tx| work.run(tx, &recorder))?;
+        cx.store.whole().index_for_searches();
+        Ok(output)
     }
 }
 
@@ -130,6 +136,9 @@ impl ImportWork {
     fn read(params: ImportEventsParams, now: i64) -> Result<ImportWork, OpError> {
         let ImportEventsParams { batch, source, events, file, end, cursors, .. } = params;
         let ImportEventsParams { over, subagent, titles, forgotten, dry_run, .. } = params;
+        let events: Vec<HookEvent> = serde_json::from_str(&events).map_err(|error| {
+            OpError::invalid("events", format!("an event is malformed: {error}"))
+        })?;
         let max = limits::IMPORT_EVENTS_MAX;
         if events.len() > max {
             let message = format!("events has {} items; {max} are allowed", events.len());
@@ -138,10 +147,7 @@ impl ImportWork {
         if agents::agent(&source).is_none() {
             return Err(OpError::invalid("source", "no agent is known by this name"));
         }
-        let read = |event: Value| -> Result<HookEvent, OpError> {
-            let event: HookEvent = serde_json::from_value(event).map_err(|error| {
-                OpError::invalid("events", format!("an event is malformed: {error}"))
-            })?;
+        let checked = |event: HookEvent| -> Result<HookEvent, OpError> {
             event.check()?;
             Ok(HookEvent { at: time::plausible(event.at, now), ..event })
         };
@@ -151,7 +157,7 @@ impl ImportWork {
         Ok(ImportWork {
             batch,
             source,
-            events: events.into_iter().map(read).collect::<Result<_, OpError>>()?,
+            events: events.into_iter().map(checked).collect::<Result<_, OpError>>()?,
             file: file.map(|file| hash("file", &file)).transpose()?,
             end,
             cursors: cursors.collect::<Result<_, OpError>>()?,
@@ -173,34 +179,68 @@ impl ImportWork {
         let mut counts = ImportCounts::default();
         let mut by_project: BTreeMap<String, ProjectImport> = BTreeMap::new();
         let sessions = self.end.as_ref().map_or(&[][..], |end| &end.sessions);
-        let from = ImportedFrom { batch, file: self.file, sessions, again: self.again };
+        let (file, again, unidentified) = (self.file, self.again, &RefCell::default());
+        let places = &PlacesOfCall::new(&recorder.places);
+        let from = ImportedFrom { batch, places, file, sessions, again, unidentified };
         let mut last = BTreeMap::new();
-        for event in &self.events {
+        let mut left = None;
+        for (done, event) in self.events.iter().enumerate() {
+            if done >= limits::IMPORT_EVENTS_BESIDE && tx.is_awaited() {
+                left = Some(self.events.len() - done);
+                break;
+            }
             let imported = recorder.import(tx, event, from)?;
             if imported.added() > 0 {
                 last.insert(event.session.as_str(), event);
             }
             counts.add(&imported);
-            let project = by_project.entry(project_of(tx, recorder, event)?).or_default();
+            let project = by_project.entry(project_of(tx, places, event)?).or_default();
             project.count(Some(&event.session), &imported);
         }
         if let (Some(file), Some(end)) = (self.file, &self.end)
             && !end.unfinished
             && counts.excluded == 0
+            && left.is_none()
         {
             unfinished::retract(tx, file, &end.sessions, None)?;
         }
         imports::note_created(tx, batch, &marks)?;
         continue_sessions(tx, &last)?;
-        self.close_sessions(tx, batch)?;
-        // The next import reads a file again whose events are excluded now: the settings may change.
-        let cursors = self.cursors.iter().filter(|_| counts.excluded == 0);
-        for (file, head, cursor) in cursors {
-            imports::set_cursor(tx, (*file, *head), cursor, batch)?;
+        let mut files = 0;
+        if left.is_none() {
+            self.close_sessions(tx, batch)?;
+            files = self.cursors.len() as u64;
+            // The next import reads a file again whose events are excluded now: the settings may change.
+            for (file, head, cursor) in self.cursors.iter().filter(|_| counts.excluded == 0) {
+                imports::set_cursor(tx, (*file, *head), cursor, batch)?;
+            }
         }
-        imports::count(tx, batch, self.cursors.len() as u64, counts.added())?;
+        imports::count(tx, batch, files, counts.added())?;
         session_events::imported(tx, counts.added())?;
-        Ok(ImportEventsOutput { batch: Some(batch), counts, projects: by_project })
+        Ok(ImportEventsOutput { batch: Some(batch), counts, projects: by_project, left })
+    }
+
+    /// Counts what an import would add, and stores nothing.
+    fn try_out(&self, rx: &Rx<'_>, recorder: &Recorder) -> Result<ImportEventsOutput, OpError> {
+        let mut counts = ImportCounts::default();
+        let mut by_project: BTreeMap<String, ProjectImport> = BTreeMap::new();
+        let places = &PlacesOfCall::new(&recorder.places);
+        // The projects of sessions that the import would create.
+        let mut begun: BTreeMap<&str, String> = BTreeMap::new();
+        for event in &self.events {
+            let (counted, project) = recorder.try_import(rx, event, places, self.again)?;
+            counts.add(&counted);
+            if let Some(project) = project {
+                begun.entry(&event.session).or_insert(project);
+            }
+            let name = match (stored_project(rx, event)?, begun.get(event.session.as_str())) {
+                (Some(name), _) => name,
+                (None, Some(name)) => name.clone(),
+                (None, None) => project_of_directory(places, event),
+            };
+            by_project.entry(name).or_default().count(Some(&event.session), &counted);
+        }
+        Ok(ImportEventsOutput { batch: None, counts, projects: by_project, left: None })
     }
 
     /// Ends the sessions that will not continue, unless hooks report about them, and names those that have a title.
@@ -242,15 +282,21 @@ fn as_name(title: &str) -> Redacted<String> {
 
 /// The name of the project of an event's session. A session without records is not stored; then it is the name of its
 /// directory's project.
-fn project_of(rx: &Rx<'_>, recorder: &Recorder, event: &HookEvent) -> Result<String, OpError> {
+fn project_of(rx: &Rx<'_>, places: &dyn PlaceSource, event: &HookEvent) -> Result<String, OpError> {
+    Ok(stored_project(rx, event)?.unwrap_or_else(|| project_of_directory(places, event)))
+}
+
+/// The name of the project of an event's session, if the session is stored.
+fn stored_project(rx: &Rx<'_>, event: &HookEvent) -> Result<Option<String>, OpError> {
     let project = match sessions::project_of(rx, &event.session)? {
         Some(project) => projects::by_id(rx, project)?,
         None => None,
     };
-    Ok(project.map_or_else(
-        || recorder.places.at(event.cwd.as_ref().map(|cwd| cwd.as_str())).facts.name.clone(),
-        |project| project.name,
-    ))
+    Ok(project.map(|project| project.name))
+}
+
+fn project_of_directory(places: &dyn PlaceSource, event: &HookEvent) -> String {
+    places.at(event.cwd.as_ref().map(|cwd| cwd.as_str())).facts.name.clone()
 }
 
 pub(super) struct ListImports;
@@ -380,7 +426,7 @@ impl Op for UndoImport {
         toolset: "system",
         examples: &[Example {
             title: "Undo an import",
-            before: &[("import_events", r#"{"source":"claude-code","events":[]}"#)],
+            before: &[("import_events", r#"{"source":"claude-code","events":"[]"}"#)],
             params: r#"{"batch":1,"confirm":true}"#,
         }],
         ..OpInfo::BASE

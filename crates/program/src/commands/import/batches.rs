@@ -18,6 +18,9 @@ pub(super) struct SentBatch {
     pub(super) batch: Option<i64>,
     pub(super) counts: ImportCounts,
     pub(super) projects: BTreeMap<String, ProjectImport>,
+    /// How many of the last events have to be sent again, because hooks or searches come first.
+    #[serde(default)]
+    pub(super) left: usize,
 }
 
 /// How far files were imported before, by the hashes of their paths. A database that `--db` names and that does not

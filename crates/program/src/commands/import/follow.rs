@@ -14,8 +14,9 @@ use runtime::Runtime;
 use serde_json::json;
 use text::counted;
 
+use super::importer::Importer;
 use super::plan::{ImportPlan, of_agent, roots_in};
-use super::{ImportTotals, Importer, confirmed, report};
+use super::{ImportTotals, confirmed, report};
 use crate::calls;
 use crate::road::CommandRoad;
 use crate::world::World;

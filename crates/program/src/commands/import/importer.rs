@@ -1,0 +1,279 @@
+//! Sends the events of transcripts to the daemon, in the order in which [`Readers`] hand them over.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::thread;
+
+use ::import::{FileReport, Source, Transcript};
+use indicatif::{ProgressBar, ProgressStyle};
+use model::import::FileCursor;
+use model::origin::Origin;
+use model::{Caller, OpError, Request, Road, limits};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::batches::{BATCH_BYTES, SentBatch, known_cursors};
+use super::plan::ImportPlan;
+use super::reading::{FilePart, PlannedFile, Readers, ReadyEvent};
+use super::totals::ImportTotals;
+use crate::calls;
+
+/// A bar that shows how far an import is.
+pub(super) fn bar(plan: &ImportPlan) -> ProgressBar {
+    let bar = ProgressBar::new(plan.files.iter().map(|(_, file)| file.bytes).sum());
+    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Sends the events of files to the daemon.
+pub(super) struct Importer<'w> {
+    road: &'w dyn Road,
+    plan: &'w ImportPlan,
+    totals: ImportTotals,
+    bar: ProgressBar,
+    /// Bytes of the files that are done.
+    done: u64,
+    caller: Caller,
+    /// The records of a dry run so far. It stores none, so that the daemon would count a copy again.
+    counted: HashSet<Origin>,
+    /// Whether the settings exclude an event of the current file.
+    has_excluded: bool,
+    /// How many events the next call has.
+    most: usize,
+}
+
+/// Events that were not sent yet, as JSON, in order.
+#[derive(Default)]
+struct UnsentEvents {
+    events: VecDeque<String>,
+    bytes: usize,
+}
+
+impl<'w> Importer<'w> {
+    pub(super) fn new(road: &'w dyn Road, plan: &'w ImportPlan, bar: ProgressBar) -> Importer<'w> {
+        Importer {
+            road,
+            plan,
+            totals: ImportTotals::of(plan.batch),
+            bar,
+            done: 0,
+            caller: calls::person(),
+            counted: HashSet::new(),
+            has_excluded: false,
+            most: limits::IMPORT_EVENTS_SENT,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<ImportTotals, OpError> {
+        let (plan, now) = (self.plan, client::clock::now_ms());
+        let cursors = self.cursors()?;
+        let known = |file: &Transcript| cursors.get(&::import::path_hash(file).to_string());
+        let is_unchanged = |file: &Transcript| {
+            known(file).is_some_and(|cursor| file.is_unchanged(cursor)) && !plan.forgotten
+        };
+        let (unchanged, changed): (Vec<_>, Vec<_>) =
+            plan.files.iter().partition(|(_, file)| is_unchanged(file));
+        self.totals.unchanged = unchanged.len() as u64;
+        self.advance(unchanged.iter().map(|(_, file)| file.bytes).sum());
+        let planned = ::import::in_reading_order(changed).into_iter();
+        let planned: Vec<PlannedFile<'_>> = planned
+            .map(|(source, file)| PlannedFile { source, file, known: known(file) })
+            .collect();
+        thread::scope(|scope| {
+            let readers = Readers::start(scope, plan, &planned, now)?;
+            for (number, file) in planned.iter().enumerate() {
+                let sent = self.file(&readers, number, *file);
+                sent.map_err(|error| self.ended_by(error))?;
+                self.advance(file.file.bytes);
+                let sessions = self.totals.sessions.len() as u64;
+                self.bar.set_message(text::counted(sessions, "session"));
+            }
+            Ok::<(), OpError>(())
+        })?;
+        self.bar.finish_and_clear();
+        self.totals.settle();
+        Ok(self.totals)
+    }
+
+    /// Notes that so many bytes more are done.
+    fn advance(&mut self, bytes: u64) {
+        self.done += bytes;
+        self.bar.set_position(self.done);
+    }
+
+    /// The error that ends an import, and what is stored all the same.
+    fn ended_by(&self, error: OpError) -> OpError {
+        let added = match self.totals.counts.added() {
+            0 => return error,
+            added => text::counted(added, "record"),
+        };
+        let hint = error.hint.clone().unwrap_or_default();
+        let more = format!("{hint} {added} were added before; run the command again to continue.");
+        error.hint(more.trim_start())
+    }
+
+    /// How far the files were imported before.
+    fn cursors(&self) -> Result<BTreeMap<String, FileCursor>, OpError> {
+        let hashes: Vec<String> =
+            self.plan.files.iter().map(|(_, file)| ::import::path_hash(file).to_string()).collect();
+        let mut all = BTreeMap::new();
+        for hashes in hashes.chunks(limits::IMPORT_CURSORS_MAX) {
+            let known = known_cursors(self.road, hashes)?;
+            all.extend(known.into_iter().map(|cursor| (cursor.file.clone(), cursor)));
+        }
+        Ok(all)
+    }
+
+    fn file(
+        &mut self,
+        readers: &Readers,
+        number: usize,
+        PlannedFile { source, file, .. }: PlannedFile<'_>,
+    ) -> Result<(), OpError> {
+        let hash = ::import::path_hash(file);
+        let mut pending = UnsentEvents::default();
+        self.has_excluded = false;
+        let report = loop {
+            match readers.next(number)? {
+                FilePart::Events { events, bytes } => {
+                    for event in events {
+                        self.event(source, hash, &mut pending, event)?;
+                    }
+                    self.bar.set_position(self.done + bytes.min(file.bytes));
+                }
+                FilePart::End(report) => break *report,
+            }
+        };
+        match report {
+            Ok(report) => {
+                self.send(source, hash, &mut pending, Some(&report))?;
+                self.totals.read(source.name, file.path.clone(), report);
+            }
+            Err(error) => self.totals.unreadable.push((file.path.clone(), error.to_string())),
+        }
+        Ok(())
+    }
+
+    fn event(
+        &mut self,
+        source: &Source,
+        file: Origin,
+        pending: &mut UnsentEvents,
+        event: ReadyEvent,
+    ) -> Result<(), OpError> {
+        // A copy of an event that a dry run counted is known.
+        if event.origin.is_some_and(|origin| !self.counted.insert(origin)) {
+            self.totals.copied(source.name, &event.session);
+            return Ok(());
+        }
+        pending.bytes += event.json.len();
+        pending.events.push_back(event.json);
+        self.totals.redact(source.name, &event.session, event.redacted);
+        match self.is_full(pending) {
+            true => self.send(source, file, pending, None),
+            false => Ok(()),
+        }
+    }
+
+    fn is_full(&self, pending: &UnsentEvents) -> bool {
+        pending.events.len() >= self.most || pending.bytes >= BATCH_BYTES
+    }
+
+    /// Sends the events, and at the end of a file its cursor with the last of them.
+    fn send(
+        &mut self,
+        source: &Source,
+        file: Origin,
+        pending: &mut UnsentEvents,
+        end: Option<&FileReport>,
+    ) -> Result<(), OpError> {
+        loop {
+            let count = pending.events.len().min(self.most);
+            let is_end = count == pending.events.len();
+            let left = self.call(source, file, pending.list(count), end.filter(|_| is_end))?;
+            let stored = count.saturating_sub(left);
+            pending.remove(stored);
+            // Few events at once while hooks and searches come first: the daemon reads what is left again.
+            self.most = match left {
+                0 => (2 * self.most).min(limits::IMPORT_EVENTS_SENT),
+                _ => stored.max(limits::IMPORT_EVENTS_BESIDE),
+            };
+            let is_done = match end {
+                Some(_) => is_end && left == 0,
+                None => !self.is_full(pending),
+            };
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends these events in one call. Returns how many of the last ones have to be sent again.
+    fn call(
+        &mut self,
+        source: &Source,
+        file: Origin,
+        events: String,
+        end: Option<&FileReport>,
+    ) -> Result<usize, OpError> {
+        let mut params = json!({
+            "source": source.name,
+            "file": file.to_string(),
+            "events": events,
+            "dry_run": self.plan.is_dry,
+            "forgotten": self.plan.forgotten,
+        });
+        if let Some(batch) = self.totals.batch {
+            params["batch"] = json!(batch);
+        }
+        if let Some(report) = end
+            && !self.plan.is_partial()
+            && !self.has_excluded
+        {
+            params["cursors"] = json!([report.cursor]);
+            params["end"] =
+                json!({ "sessions": report.sessions, "unfinished": report.is_unfinished });
+        }
+        if let Some(report) = end {
+            if report.is_over {
+                params["over"] = json!(report.sessions);
+                params["subagent"] = json!(report.is_of_subagent);
+            }
+            if let (Some(title), [session]) =
+                (&report.title, report.sessions.iter().collect::<Vec<_>>().as_slice())
+            {
+                params["titles"] = json!({ session.as_str(): title });
+            }
+        }
+        let (call, caller) = (client::mint(), self.caller.clone());
+        let reply =
+            self.road.call(Request { call, op: "import_events".to_owned(), params, caller })?;
+        let sent =
+            SentBatch::deserialize(&reply).map_err(|error| OpError::internal(error.to_string()))?;
+        self.has_excluded |= sent.counts.excluded > 0;
+        let left = sent.left;
+        self.totals.add(source.name, sent);
+        Ok(left)
+    }
+}
+
+impl UnsentEvents {
+    /// The first events as a JSON list.
+    fn list(&self, count: usize) -> String {
+        let mut list = String::with_capacity(self.bytes + count + 2);
+        for event in self.events.iter().take(count) {
+            list.push(if list.is_empty() { '[' } else { ',' });
+            list.push_str(event);
+        }
+        list.push_str(if list.is_empty() { "[]" } else { "]" });
+        list
+    }
+
+    /// Removes the first events.
+    fn remove(&mut self, count: usize) {
+        let removed = self.events.drain(..count);
+        self.bytes -= removed.map(|event| event.len()).sum::<usize>();
+    }
+}
