@@ -2,6 +2,10 @@
 //! older statement has to contain the topic of such a sentence, and the value or the thing that the sentence rejects.
 //! English only.
 
+mod german;
+mod in_passing;
+mod lead;
+
 use std::sync::LazyLock;
 
 use crate::claim::{Claim, ValueClaim, claims, value_claims};
@@ -14,6 +18,8 @@ use crate::lexicon::Lists;
 use crate::quantity::{Quantity, Unit, is_number, number, quantities};
 use crate::subject::{self, Stems, WordHash, WordSet};
 use crate::words;
+use german::rejects_in_german;
+use lead::lead;
 
 /// Sentences of a text that are read; later ones are ignored.
 const SENTENCES_MAX: usize = 8;
@@ -83,6 +89,9 @@ pub(crate) struct Stated {
     names: bool,
     /// The stems before its first colon: "battery: warn at 6.9 V".
     label: WordSet,
+    /// On which days or how often something happens, and what: the stems beside.
+    schedule: WordSet,
+    scheduled: WordSet,
 }
 
 /// A sentence that changes what another one states.
@@ -90,6 +99,8 @@ pub(crate) struct Stated {
 pub(crate) struct Amendment {
     /// The stems of the old state, all of which the older sentence has, without attributes.
     anchors: WordSet,
+    /// Stems of which the older sentence has one, if there are any.
+    beside: WordSet,
     attributes: WordSet,
     /// Old values that are cited.
     cited: Vec<Quantity>,
@@ -110,6 +121,8 @@ enum AmendmentForm {
     Resumes,
     /// Gives another name: "rename quill-core to quill-engine".
     Renames,
+    /// Proposes something and complains about what there was.
+    Complains,
 }
 
 /// How sure it is that a sentence changes another one.
@@ -165,6 +178,16 @@ impl Stated {
     pub(crate) fn gives_other_value(&self, older: &Stated) -> bool {
         let differs = |new: &ValueClaim| older.value_claims.iter().any(|old| new.differs_from(old));
         self.value_claims.iter().any(differs)
+    }
+
+    /// Whether it says that the same thing happens on other days now, or more or less often.
+    pub(crate) fn reschedules(&self, older: &Stated) -> bool {
+        self.is_signed
+            && !self.schedule.is_empty()
+            && !older.schedule.is_empty()
+            && self.schedule.shared(&older.schedule).next().is_none()
+            && !self.scheduled.is_empty()
+            && self.scheduled == older.scheduled
     }
 
     /// Whether it gives a value to another property of the same thing.
@@ -238,6 +261,8 @@ fn stated(
     if all.is_empty() {
         return None;
     }
+    let schedule = in_passing::schedule(tokens);
+    let scheduled = all.iter().copied().filter(|stem| !schedule.contains(*stem)).collect();
     // "Sessions time out" is about their timeout.
     let mut joined = Stems::default();
     all.extend(
@@ -269,6 +294,8 @@ fn stated(
         keeps,
         names: gives_name(tokens),
         label: label(tokens),
+        schedule,
+        scheduled,
     })
 }
 
@@ -299,24 +326,6 @@ fn amends(sentence: &str) -> bool {
 fn gives_value(sentence: &str) -> bool {
     sentence.contains(|c: char| c.is_ascii_digit())
         && statements(sentence).any(|sentence| !value_claims(&tokens(lead(sentence).1)).is_empty())
-}
-
-/// Words before a colon that announce a change: "amend: …", "change of plan: …".
-const LEADS: &[&str] = &["amend", "amendment", "correction", "change of plan", "change of plans"];
-
-/// Words before a colon that introduce a statement and are no part of it: "add the rule: …".
-const STATED_LEADS: &[&str] =
-    &["add the rule", "add a rule", "new rule", "rule", "decision", "new decision"];
-
-/// The words that announce a change, and the rest of the sentence.
-fn lead(sentence: &str) -> (Option<&str>, &str) {
-    let Some((lead, said)) = sentence.split_once(':') else { return (None, sentence) };
-    let is_in = |list: &[&str]| list.iter().any(|one| one.eq_ignore_ascii_case(lead.trim()));
-    match is_in(LEADS) {
-        true => (Some(lead), said),
-        false if is_in(STATED_LEADS) => (None, said),
-        false => (None, sentence),
-    }
 }
 
 /// The first sentences of a text that are neither too long nor questions.
@@ -412,10 +421,12 @@ fn amendments_of(tokens: &[Token<'_>], is_signed: bool) -> Vec<Amendment> {
         Some(quantities(&clause[..at]))
     });
     let cited: Vec<Quantity> = too.flatten().collect();
+    let corrects = tokens.first().is_some_and(|first| first.word == "actually");
     for clause in &clauses {
         let mut one = rejects(clause)
             .or_else(|| resumes(clause))
             .or_else(|| renames(clause))
+            .or_else(|| in_passing::revalues(clause, corrects))
             .or_else(|| changes_value(clause, is_signed, overturns));
         if let Some(one) = &mut one {
             one.cited.extend(&cited);
@@ -425,6 +436,7 @@ fn amendments_of(tokens: &[Token<'_>], is_signed: bool) -> Vec<Amendment> {
         }
         found.extend(one);
     }
+    found.extend(in_passing::complains(&clauses));
     found
 }
 
@@ -434,7 +446,8 @@ impl Amendment {
         let is_attribute = |stem: &WordHash| ATTRIBUTES.contains(*stem);
         let (attributes, anchors): (Vec<_>, Vec<_>) = names.into_iter().partition(is_attribute);
         let (attributes, anchors) = (attributes.into(), anchors.into());
-        Amendment { anchors, attributes, cited: Vec::new(), quantities: Vec::new(), form }
+        let (cited, quantities, beside) = (Vec::new(), Vec::new(), WordSet::default());
+        Amendment { anchors, beside, attributes, cited, quantities, form }
     }
 
     /// Whether it names something that is no longer wanted.
@@ -449,6 +462,9 @@ impl Amendment {
         };
         let attribute = self.attributes.iter().any(has);
         if !self.anchors.iter().all(has) || (self.anchors.is_empty() && !attribute) {
+            return None;
+        }
+        if !self.beside.is_empty() && !self.beside.iter().any(has) {
             return None;
         }
         let cites = |cited: &Quantity| {
@@ -467,6 +483,15 @@ impl Amendment {
         };
         match self.form {
             AmendmentForm::Rejects if self.anchors.len() + self.cited.len() >= 2 => {
+                Some(Amends::Named)
+            }
+            AmendmentForm::Complains => Some(Amends::Named),
+            // "Drop Postgres 14" after "Postgres 14 and newer".
+            AmendmentForm::RejectsChoice
+                if names_value
+                    && !self.anchors.is_empty()
+                    && older.quantities.len() == self.cited.len() =>
+            {
                 Some(Amends::Named)
             }
             AmendmentForm::Rejects | AmendmentForm::RejectsChoice => {
@@ -492,23 +517,6 @@ impl Amendment {
 
 /// Words behind a choice that is taken back: "memcached was a mistake, go back to redis".
 const MISTAKES: &[&[&str]] = &[&["was", "a", "mistake"], &["was", "a", "bad", "idea"]];
-
-/// "statt Mapbox nehmen wir MapLibre", "alle 10 Sekunden statt alle 5". The verb may follow, so that only names, which German
-/// writes with a capital letter, and numbers are what is rejected.
-fn rejects_in_german(clause: &[Token<'_>]) -> Option<Amendment> {
-    let at = clause.iter().position(|token| is(&token.word, &["statt", "anstatt"]))?;
-    let behind = &clause[at + 1..];
-    let is_named =
-        |token: &Token<'_>| token.raw.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-    // "statt der Cloud", "statt alle 5"
-    let start = behind.iter().take(2).position(is_named)?;
-    let named = behind[start..].iter().take_while(|token| is_named(token)).count();
-    let rejected = &behind[start..start + named];
-    let mut one = Amendment::new(AmendmentForm::Rejects, stems(rejected));
-    one.cited = quantities(rejected);
-    one.quantities = quantities(&clause[..at]);
-    (!one.anchors.is_empty() || !one.cited.is_empty()).then_some(one)
-}
 
 /// "stop deploying on Fridays", "no longer use moment", "do not squash commits any more", "X instead of Y".
 fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
@@ -543,7 +551,9 @@ fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
         return of(AmendmentForm::Rejects, &order[1..]);
     }
     if first.lists.any(Lists::REJECT) {
-        return of(AmendmentForm::RejectsChoice, &order[1..]);
+        let rejected = phrase(&order[1..]);
+        let one = of(AmendmentForm::RejectsChoice, rejected);
+        return one.map(|one| Amendment { cited: quantities(rejected), ..one });
     }
     if says(order, &["no", "more"]) == Some(0) && !is_bound(order) {
         return of(AmendmentForm::Rejects, &order[2..]);

@@ -125,7 +125,7 @@ const WORDS: &[(Lists, &str)] = &[
     (
         Lists::AMENDS_TOO,
         "instead rather stop more longer gone history out dead overkill moves mistake bad anymore again only should must not now all \
-         too rename",
+         too rename make better actually nobody breaks broke confuses confused annoys annoyed clashes irritates",
     ),
     // Units and fillers.
     (

@@ -207,7 +207,8 @@ impl Statement {
         }
         let reclaims = |new: &Stated| older.stated.iter().any(|old| new.reclaims(old));
         let revalues = |new: &Stated| older.stated.iter().any(|old| new.gives_other_value(old));
-        if self.stated.iter().any(reclaims) || self.stated.iter().any(revalues) {
+        let reschedules = |new: &Stated| older.stated.iter().any(|old| new.reschedules(old));
+        if self.stated.iter().any(|new| reclaims(new) || revalues(new) || reschedules(new)) {
             return Some(Replacement::Amends);
         }
         let changes_all = |new: &Stated| older.stated.iter().any(|old| new.changes_all_values(old));
