@@ -1,6 +1,8 @@
 //! Records of talk that a newer record replaced. Search, lists and the briefing use this one rule, whichever other
 //! records they show. In a search, a record keeps its place if the question is about a part of it that still holds.
 
+mod constants;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Deref;
@@ -243,7 +245,9 @@ impl Replacements {
         let hits: Vec<Hit> = hits.into_iter().collect();
         self.look_up_statements(rx, &hits, records)?;
         self.look_up_numbered(rx, &hits, records)?;
+        self.look_up_prompts(rx, &hits, records)?;
         self.look_up_repeating(rx, &hits, records)?;
+        self.look_up_constants(rx, &hits, records)?;
         self.look_up_summaries(rx, &hits, records)
     }
 
@@ -320,6 +324,24 @@ impl Replacements {
         Ok(())
     }
 
+    /// Looks up the prompts whose answers and commits are hits: they need not be hits themselves.
+    fn look_up_prompts(
+        &mut self,
+        rx: &Rx<'_>,
+        hits: &[Hit],
+        records: &mut RecordsRead,
+    ) -> Result<(), OpError> {
+        let is_open = |hit: &&Hit| repeats_talk(hit.kind.obs_type()) && self.of(hit.id).is_none();
+        let mut prompts: Vec<i64> = Vec::new();
+        for hit in hits.iter().filter(is_open) {
+            prompts.extend(records.read_hit(rx, *hit)?.and_then(turn_of));
+        }
+        prompts.retain(|id| !self.by.contains_key(id));
+        let said: Vec<Hit> =
+            search::admitted(rx, &Filter::default(), &prompts)?.into_values().collect();
+        self.look_up_statements(rx, &said, records)
+    }
+
     /// Finds the answers and commits among the hits that repeat a replaced record of their turn.
     fn look_up_repeating(
         &mut self,
@@ -330,7 +352,9 @@ impl Replacements {
         let replaced = self.by.iter().filter_map(|(old, new)| Some((*old, (*new)?)));
         let mut turns: HashMap<i64, (i64, i64)> = HashMap::new();
         for (old, new) in replaced.collect::<Vec<_>>() {
-            let turn = records.read(rx, old)?.and_then(turn_of);
+            // An edit is no statement that an answer could repeat.
+            let said = records.read(rx, old)?.filter(|said| said.obs_type.kind().is_talk());
+            let turn = said.and_then(turn_of);
             turns.extend(turn.map(|turn| (turn, (old, new))));
         }
         let is_open = |hit: &&Hit| repeats_talk(hit.kind.obs_type()) && self.of(hit.id).is_none();

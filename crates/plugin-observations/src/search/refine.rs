@@ -219,6 +219,14 @@ impl Window<'_, '_> {
                 pairs.push((summary.hit.id, new));
             }
         }
+        // So is an answer or a commit whose prompt is not a hit.
+        for one in self.first.iter().filter(|one| one.hit.kind != ObsType::SessionSummary) {
+            let repeated = replaced.repeated_by(one.hit.id);
+            if let Some((old, new)) = repeated.filter(|(old, _)| self.place(*old).is_none()) {
+                newest.entry(new).or_insert((i64::MIN, old));
+                pairs.push((one.hit.id, new));
+            }
+        }
         let mut answers: HashMap<i64, i64> = HashMap::new();
         for (_, new) in &pairs {
             if !answers.contains_key(new) {

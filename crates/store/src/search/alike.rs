@@ -9,6 +9,8 @@ use meaning::{SpecificVector, Vector};
 use model::limits;
 use text::{stem, words};
 
+use crate::commits;
+
 /// Two texts are duplicates if their embeddings are at least this similar and they share this part of their
 /// words. Either alone errs: similar embeddings may say the opposite, and equal words may mean other things.
 const DUPLICATE_MEANING: f64 = 0.9;
@@ -31,8 +33,8 @@ pub struct Alike {
     pub meaning: f64,
     /// The share of the different words of both that both have, small words included.
     pub overlap: f64,
-    /// Whether both have their common words in the same order, and as many negations. It is computed only if
-    /// they are similar enough.
+    /// Whether both have their common words in the same order, as many negations, and the same values. It is computed
+    /// only if they are similar enough.
     pub in_order: bool,
 }
 
@@ -202,7 +204,9 @@ impl<'t> Said<'t> {
     }
 
     fn is_in_order_of(&self, other: &Said<'_>) -> bool {
-        in_order(self.sequence(), other.sequence()) && folded(self.rest()).eq(folded(other.rest()))
+        in_order(self.sequence(), other.sequence())
+            && has_equal_values(self.beginning(), other.beginning())
+            && folded(self.rest()).eq(folded(other.rest()))
     }
 
     fn sequence(&self) -> &[u64] {
@@ -285,6 +289,41 @@ fn in_order(a: &[u64], b: &[u64]) -> bool {
         && longest_common(a, b) == in_both(a, b)
 }
 
+/// Whether two texts with nearly the same words state the same values: the same numbers in the same order and, if they
+/// quote equally many texts, the same quotations. One may quote what the other writes without quotes.
+fn has_equal_values(a: &str, b: &str) -> bool {
+    numbers(a).eq(numbers(b))
+        && (quotations(a).count() != quotations(b).count() || quotations(a).eq(quotations(b)))
+}
+
+/// The parts of a text that begin with a digit, without the hashes of commits.
+fn numbers(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    let has_number = |part: &&str| {
+        part.starts_with(|c: char| c.is_ascii_digit())
+            && !(commits::is_hash(part) && part.contains(|c: char| c.is_ascii_alphabetic()))
+    };
+    parts.filter(has_number).map(str::to_lowercase)
+}
+
+/// The texts between two equal quotation marks on one line. An apostrophe inside a word is none.
+fn quotations(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| {
+        ['"', '`', '\''].into_iter().flat_map(move |mark| {
+            let is_mark = move |(at, _): &(usize, &str)| {
+                let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+                let (before, behind) = line.split_at(*at);
+                !is_letter(before.chars().next_back()) || !is_letter(behind.chars().nth(1))
+            };
+            let marks: Vec<usize> =
+                line.match_indices(mark).filter(is_mark).map(|(at, _)| at).collect();
+            let pairs: Vec<&str> =
+                (marks.chunks_exact(2)).filter_map(|two| line.get(two[0] + 1..two[1])).collect();
+            pairs
+        })
+    })
+}
+
 /// How many words both have, each as often as both have it.
 fn in_both(a: &[u64], b: &[u64]) -> usize {
     let mut left: HashMap<u64, usize> = HashMap::new();
@@ -315,4 +354,28 @@ fn longest_common(a: &[u64], b: &[u64]) -> usize {
         }
     }
     lengths.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_another_number_or_quotation_state_other_values() {
+        for (a, b) in [
+            ("FREE_UNTIL = 48.hours", "FREE_UNTIL = 72.hours"),
+            ("the page is called \"Berths\"", "the page is called \"Slips\""),
+            ("mode = 'fast'", "mode = 'safe'"),
+        ] {
+            assert!(!has_equal_values(a, b), "{a} | {b}");
+        }
+        for (a, b) in [
+            ("FREE_UNTIL = 48.hours", "FREE_UNTIL  =  48.Hours"),
+            ("committed as 1a2b3c4", "committed as 9f8e7d6"),
+            ("don't run `make`", "don't run make"),
+            ("it isn't Bob's", "it isn't Ann's"),
+        ] {
+            assert!(has_equal_values(a, b), "{a} | {b}");
+        }
+    }
 }

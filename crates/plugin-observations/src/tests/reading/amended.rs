@@ -228,3 +228,56 @@ fn of_summaries_about_one_subject_the_newer_one_is_first() {
         found["results"].as_array().unwrap().iter().map(|hit| &hit["session_id"]).collect();
     assert_eq!(sessions, ["s-2", "s-1"], "{found}");
 }
+
+/// @search_folds
+#[test]
+fn edits_that_give_a_constant_other_values_are_hits_of_their_own_and_the_newest_replaces_the_others()
+ {
+    let world = World::new();
+    for (session, day, hours) in [("s-1", 9, 48), ("s-2", 8, 72), ("s-3", 7, 24)] {
+        let text = format!("Edit limits.rb: FREE_UNTIL = {hours}.hours");
+        world.edit((session, WEB), day * DAY, "/nowhere/web/limits.rb", &text);
+    }
+    for query in ["FREE_UNTIL", "which free until hours are set in limits"] {
+        let found = world.ask("search", json!({ "query": query }));
+        let hits = found["results"].as_array().unwrap();
+        assert_eq!(hits.len(), 3, "{query}: {found}");
+        assert!(hits.iter().all(|hit| hit["count"].is_null()), "{query}: {found}");
+        assert_eq!(hits[0]["content_preview"], "Edit limits.rb: FREE_UNTIL = 24.hours", "{found}");
+        let replaced = format!("replaced by #{}", hits[0]["id"]);
+        assert!(hits[1..].iter().all(|hit| hit["note"] == replaced), "{query}: {found}");
+    }
+}
+
+/// @search_newer_decision
+#[test]
+fn a_look_up_marks_an_answer_whose_prompt_was_replaced_and_is_no_hit() {
+    let world = World::new();
+    let (first, second) = (("s-1", WEB), ("s-2", WEB));
+    let old = "We decided that a reservation can be cancelled free of charge until 48 hours before \
+               arrival. Put that into the policy class.";
+    world.prompt(first, 9 * DAY, old);
+    let was =
+        "`CancellationPolicy::FREE_UNTIL` is 48 hours; later ones are charged the first night.";
+    world.answer(first, 9 * DAY - HOUR, was);
+    let new = "Cancellations: change of plan, free cancellation ends 72 hours before arrival instead \
+               of 48. The marinas complained.";
+    world.prompt(second, 2 * DAY, new);
+    let is = "FREE_UNTIL is 72 hours now, the mail template and the FAQ page name it too.";
+    world.answer(second, 2 * DAY - HOUR, is);
+    let replaced = format!("replaced by #{}", world.id(new));
+    for params in [
+        json!({ "query": "FREE_UNTIL" }),
+        json!({ "query": "FREE_UNTIL", "order_by": "recent" }),
+        json!({ "query": "FREE_UNTIL", "diverse": false }),
+        json!({ "query": "CancellationPolicy" }),
+    ] {
+        let found = world.ask("search", params.clone());
+        let hits = found["results"].as_array().unwrap();
+        let place = |text: &str| hits.iter().position(|hit| hit["content_preview"] == text);
+        assert_eq!(hits[place(was).unwrap()]["note"], replaced, "{params}: {found}");
+        if params == json!({ "query": "FREE_UNTIL" }) {
+            assert!(place(is) < place(was), "{params}: {found}");
+        }
+    }
+}

@@ -114,6 +114,16 @@ pub(super) const AMENDED: &[(&str, &str)] = &[
 /// changes. Written beside the rules and with verbs that they know, so the set guards against regressions and does not
 /// estimate how many amendments are found.
 pub(super) const AMENDED_VALUES: &[(&str, &str)] = &[
+    ("Cache the exchange rates for 10 minutes", "Make it 30 minutes for the exchange rates"),
+    ("The session cookie lives for 7 days", "Actually, 30 days is better for the session cookie"),
+    ("Log in JSON format", "Go back to plain text logs, nobody parses the JSON"),
+    ("Support is limited to Postgres 14 and newer", "Drop Postgres 14, the minimum is 16"),
+    ("Use kebab-case for the URLs", "URLs in snake_case please, kebab-case breaks the old app"),
+    ("Deploy on Tuesdays and Thursdays only", "We deploy every day now"),
+    (
+        "We decided: batch size is 500, not configurable.",
+        "Actually make the batch size 1000, measured faster",
+    ),
     (
         "The websocket gateway runs on port 4100.",
         "the websocket gateway should run on 4250, 4100 collides with the proxy",
