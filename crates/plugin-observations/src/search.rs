@@ -147,8 +147,8 @@ pub(crate) struct SearchOutput {
     /// Why results may be missing, and what to do, if the full-text index is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<Cow<'static, str>>,
-    /// If nothing was found: the filters without which something is, each alone or, if no single one is the
-    /// reason, all together.
+    /// If nothing was found, or only what is merely similar: the filters without which there is an answer, each alone
+    /// or, if no single one is the reason, all together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     excluded_by: Vec<Cow<'static, str>>,
     /// The `offset` to go on with, if there is more.
@@ -282,7 +282,9 @@ impl Op for Search {
                 found.query.form == Form::AnyTerm && !page.iter().any(Ranked::has_words);
             let results = records(rx, &mut found, page, params.preview)?;
             let merely_similar = found.merely_similar || (only_similar && !results.is_empty());
-            let excluded_by = match results.is_empty() && !found.completeness.is_partial() {
+            // What is merely similar may hide that another project has the answer.
+            let is_missing = results.is_empty() || (merely_similar && params.offset.get() == 0);
+            let excluded_by = match is_missing && !found.completeness.is_partial() {
                 true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,
                 false => Vec::new(),
             };

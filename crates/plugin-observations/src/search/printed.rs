@@ -23,6 +23,8 @@ impl Pretty for Search {
         }
         let mut lines = Vec::new();
         if output.merely_similar {
+            let what = format!("No likely answer to \"{}\"", show::line(&params.query));
+            lines.extend(excluded(&what, params, output));
             lines.push(
                 match output.results.iter().any(FoundRecord::has_words) {
                     true => {

@@ -1,4 +1,4 @@
-//! Why a search found nothing: the filters without which it would have found something.
+//! Why a search found no likely answer: the filters without which it would have found one.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::{Named, Ranked, SearchParams};
 
 impl SearchParams {
     /// The filters that are each the reason for an empty answer; if no single one is, all of them if they
-    /// are it together. Searches again once for each filter, so it is asked of empty answers alone.
+    /// are it together. Searches again once for each filter, so it is asked of answers without a likely hit alone.
     pub(super) fn excluded_by(
         &self,
         rx: &Rx<'_>,
