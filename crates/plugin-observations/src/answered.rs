@@ -1,28 +1,41 @@
 //! The prompts of a session with the answers to them. The first prompt and the last answer of a session may be about
 //! different things, so they are not shown as a pair.
 
+use model::observation::Observation;
 use model::{OpError, limits};
 use store::{Rx, observations, prompts};
+
+/// The agent's answer to a prompt; if it has none, the last answer of a subagent.
+pub(crate) fn answer_or_finding(rx: &Rx<'_>, id: i64) -> Result<Option<Observation>, OpError> {
+    let own = prompts::answer_to(rx, id)?;
+    let said = own.map_or_else(|| prompts::subagent_answer_to(rx, id), |own| Ok(Some(own)))?;
+    said.map(|said| observations::one(rx, said)).transpose().map(Option::flatten)
+}
+
+/// The first sentences of an answer. That of a subagent says so: the agent itself may have found otherwise.
+pub(crate) fn gist_of(said: &Observation, chars: usize) -> String {
+    let gist = text::gist(&said.content, chars);
+    if said.agent_id.is_some() { format!("a subagent found: {gist}") } else { gist }
+}
 
 /// A prompt with the answer of its own turn.
 pub(crate) struct AnsweredPrompt {
     /// The id of the prompt.
     pub(crate) id: i64,
     pub(crate) prompt: String,
-    answer: String,
+    answer: Observation,
 }
 
 impl AnsweredPrompt {
     /// The prompt with this id; none if it has no answer.
     fn of(rx: &Rx<'_>, id: i64, prompt: String) -> Result<Option<AnsweredPrompt>, OpError> {
-        let Some(answer) = prompts::answer_to(rx, id)? else { return Ok(None) };
-        let answer = observations::one(rx, answer)?.map(|answer| answer.content);
+        let answer = answer_or_finding(rx, id)?;
         Ok(answer.map(|answer| AnsweredPrompt { id, prompt, answer }))
     }
 
     /// The first sentences of the answer.
     pub(crate) fn gist(&self, chars: usize) -> String {
-        text::gist(&self.answer, chars)
+        gist_of(&self.answer, chars)
     }
 }
 

@@ -241,6 +241,13 @@ pub fn answer_to(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(ANSWER)?.query_row([id], |row| row.cell(0)).optional())
 }
 
+/// The last answer of a subagent in a prompt's turn.
+pub fn subagent_answer_to(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
+    const FOUND: &str = "SELECT id FROM observations WHERE prompt = ?1 AND kind = 'answer' \
+         AND failed = 0 AND agent_id IS NOT NULL ORDER BY at DESC, id DESC LIMIT 1";
+    rx.sql(|db| db.prepare_cached(FOUND)?.query_row([id], |row| row.cell(0)).optional())
+}
+
 /// The branch and the working tree of a prompt's turn, from the first of its records that has them.
 pub fn checkout(rx: &Rx<'_>, id: i64) -> Result<Option<Map<String, Value>>, OpError> {
     const CHECKOUT: &str = "SELECT metadata FROM observations WHERE prompt = ?1 \

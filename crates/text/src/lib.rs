@@ -37,7 +37,7 @@ pub use escapes::without_escapes;
 pub use gist::{asks_something, digest, gist, gist_about, last_question};
 pub use neutral::neutral;
 pub use small_talk::{
-    accepts, agrees, is_chore, is_routine, is_small_talk, is_steering, may_be_chore,
+    accepts, agrees, asks_for_state, is_chore, is_routine, is_small_talk, is_steering, may_be_chore,
 };
 pub use statement::{Replacement, Statement, asks_for_another_part, changes_decision_by_number};
 

@@ -152,6 +152,30 @@ pub fn is_small_talk(text: &str) -> bool {
     is_plain && words::words(text).all(|(_, word)| is_known(word))
 }
 
+/// Beginnings of questions about the state of some work, and the bytes of the longest such prompt.
+const STATE: &[&str] = &[
+    "where were we",
+    "where are we",
+    "where was i",
+    "where did we stop",
+    "where did we leave",
+    "how far are we",
+    "how far did we",
+    "what is left",
+    "what's left",
+    "what is the state of",
+    "what's the state of",
+    "what is the status of",
+    "what's the status of",
+];
+
+/// Whether a prompt asks how far some work is: "where were we with the migration?". What the answer tells holds until
+/// the next change.
+pub fn asks_for_state(text: &str) -> bool {
+    let said = text.trim().to_lowercase().replace('’', "'");
+    said.len() <= CHARS_MAX && STATE.iter().any(|begin| said.starts_with(begin))
+}
+
 /// First words of prompts that agree, and phrases by which such a prompt refers to what was proposed.
 const AGREES: &[&str] = &[
     "agreed", "fine", "good", "great", "ok", "okay", "perfect", "right", "sounds", "sure", "yeah",

@@ -12,7 +12,7 @@ use store::sessions::{self, SessionFilter};
 use super::files_in_progress;
 use super::sections::{BriefingRow, SectionWriter, commit};
 use super::topic::{self, SessionTopic};
-use crate::answered::AnsweredPrompts;
+use crate::answered::{AnsweredPrompt, AnsweredPrompts};
 
 /// Words that two intents about the same thing have in common.
 const SAME_SUBJECT_WORDS: usize = 2;
@@ -132,7 +132,11 @@ fn read<'s>(
             }
             None => {
                 let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
-                match intent.or(last) {
+                // The answer to "where were we?" tells what was so before the session.
+                let asks_for_state = |one: &AnsweredPrompt| text::asks_for_state(&one.prompt);
+                let (state, intent) = (intent.as_ref().is_some_and(asks_for_state), intent);
+                let last = last.filter(|one| !text::is_small_talk(&one.prompt));
+                match if state { last.or(intent) } else { intent.or(last) } {
                     Some(of) => {
                         let outcome = of.gist(limits::BRIEFING_TEXT_CHARS);
                         (Some(of.id), of.prompt, outcome, String::new())

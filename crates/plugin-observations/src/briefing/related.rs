@@ -15,7 +15,7 @@ use text::query;
 
 use super::reader::BriefingReader;
 use super::sections::{commit, whole_decision};
-use super::topic::{own_subject, subject, teaches};
+use super::topic::{begins_subject, own_subject, subject, teaches, teaches_beside_question};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
 use crate::replaced::{Replacements, is_newer_first};
@@ -161,7 +161,9 @@ impl RelatedReader<'_> {
     /// The turn of a hit; if a newer record replaced what the turn says, the turn of that record. None if the session
     /// itself replaced it earlier: then its agent knows.
     fn current(&mut self, hit: Observation) -> Result<Option<RelatedTurn>, OpError> {
-        let mut one = RelatedTurn { turn: self.turn(&hit)?, hit, replaces: None };
+        let turn = self.turn(&hit)?;
+        let turn = turn.map(|turn| self.overtaking(turn)).transpose()?;
+        let mut one = RelatedTurn { turn, hit, replaces: None };
         for _ in 0..CHANGES_FOLLOWED {
             let Some((older, newer)) = self.replacing(&one)? else { break };
             let Some(newer) = observations::one(self.brief.rx, newer)? else { break };
@@ -173,6 +175,32 @@ impl RelatedReader<'_> {
             one = RelatedTurn { turn: self.turn(&newer)?, hit: newer, replaces: Some(older) };
         }
         Ok(Some(one))
+    }
+
+    /// The last turn that went on from a question about the state and changed something, as the answer to the question tells
+    /// what was so before; else the turn itself.
+    fn overtaking(&self, turn: i64) -> Result<i64, OpError> {
+        let rx = self.brief.rx;
+        let prompt = observations::one(rx, turn)?;
+        if !prompt.is_some_and(|prompt| text::asks_for_state(&prompt.content)) {
+            return Ok(turn);
+        }
+        let Some(hit) = search::admitted(rx, &Filter::default(), &[turn])?.remove(&turn) else {
+            return Ok(turn);
+        };
+        let newest = prompts::last_of_session(rx, hit.session, limits::BRIEFING_READ_TURNS)?;
+        let later: Vec<_> = newest.into_iter().take_while(|(id, ..)| *id != turn).collect();
+        let mut last = turn;
+        for (id, _, actions) in
+            later.into_iter().rev().take_while(|(_, said, _)| !begins_subject(said))
+        {
+            let answer = prompts::answer_to(rx, id)?.filter(|_| actions > 0);
+            let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
+            if answer.is_some_and(|said| teaches(&said.content)) {
+                last = id;
+            }
+        }
+        Ok(last)
     }
 
     /// The prompt, the answer or the hit of a turn that was replaced, and the record that replaces it.
@@ -214,9 +242,12 @@ impl RelatedReader<'_> {
         let rx = self.brief.rx;
         let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
         let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
-        // A question back tells nothing, nor does "Done."
-        let answer =
-            answer.filter(|said| !text::decisions::asks(&said.content) && teaches(&said.content));
+        // "Done." tells nothing, nor does a question back, unless the prompt may be the reply to it.
+        let replies = !begins_subject(self.said);
+        let answer = answer.filter(|said| match text::decisions::asks(&said.content) {
+            true => replies && teaches_beside_question(&said.content),
+            false => teaches(&said.content),
+        });
         let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
         let decided = prompt.as_ref().and_then(|prompt| {
             let said = prompt.content.as_str();

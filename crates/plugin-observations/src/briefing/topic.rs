@@ -8,6 +8,8 @@ use model::{OpError, limits};
 use store::{Rx, TextQuestion, observations, prompts};
 use text::words;
 
+use crate::answered::{answer_or_finding, gist_of};
+
 /// First words of prompts that go on with the subject of the prompt before.
 const GOES_ON: &[&str] = &[
     "yes", "yep", "no", "ok", "okay", "sure", "and", "then", "also", "good", "great", "fine",
@@ -62,8 +64,8 @@ pub(super) fn of(
         let worked = |turn: i64| commits.contains(&turn) || edits.contains(&turn);
         let changed = answer_to_change(rx, &turns, worked)?;
         let (outcome, changed) = match changed {
-            // A question has an answer of its own.
-            Some(changed) if text::decisions::asks(&prompt) => {
+            // A question has an answer of its own. That about a state was overtaken by the change.
+            Some(changed) if text::decisions::asks(&prompt) && !text::asks_for_state(&prompt) => {
                 match answer(rx, turns.last().map(std::slice::from_ref).unwrap_or_default())? {
                     Some(own) => (Some(own), changed),
                     None => (Some(changed), String::new()),
@@ -95,7 +97,7 @@ fn asks_back(said: &Observation) -> bool {
 }
 
 fn gist(said: &Observation) -> String {
-    text::gist(&said.content, limits::BRIEFING_TEXT_CHARS)
+    gist_of(said, limits::BRIEFING_TEXT_CHARS)
 }
 
 /// The beginning of the last answer that says something and ends a turn with an edit or a commit. The turns are newest first;
@@ -120,7 +122,7 @@ fn answer_to_change(
 fn answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
     let mut asked_back = None;
     for turn in turns.last().into_iter().chain(turns) {
-        let Some(said) = answer_to(rx, *turn)? else { continue };
+        let Some(said) = answer_or_finding(rx, *turn)? else { continue };
         if !asks_back(&said) {
             return Ok(Some(gist(&said)));
         }
@@ -156,6 +158,12 @@ pub(super) fn teaches(answer: &str) -> bool {
     let has_number =
         || words::words(answer).any(|(_, word)| word.starts_with(|c: char| c.is_ascii_digit()));
     words.len() >= TEACHES_WORDS_MIN || (!words.is_empty() && has_number())
+}
+
+/// Whether an answer that asks back says something beside its question.
+pub(super) fn teaches_beside_question(answer: &str) -> bool {
+    let sentences = answer.split_inclusive(['.', '!', '?', '\n']).map(str::trim_end);
+    sentences.filter(|sentence| !sentence.ends_with('?')).any(teaches)
 }
 
 /// Whether a text has a subject at all.

@@ -538,3 +538,57 @@ fn marks_that_say_nearly_the_same_are_one_row_and_are_not_told_by_a_resume() {
     assert!(merged["reason"].as_str().unwrap().starts_with("says the same as obs://"), "{merged}");
     assert_eq!(merged["path"], look["left_out"][0]["path"]);
 }
+
+/// @briefing_sessions
+#[test]
+fn the_answer_to_a_question_about_the_state_is_not_the_outcome_of_a_session_that_went_on() {
+    for looks in [false, true] {
+        let world = World::new();
+        world.prompt(S, 3 * HOUR, "Where were we with Pundit?");
+        if looks {
+            world.command(S, 3 * HOUR - MINUTE, "git status");
+        }
+        world.answer(
+            S,
+            3 * HOUR - 2 * MINUTE,
+            "Slips are migrated, invoices have one red example.",
+        );
+        world.stop(S, 3 * HOUR - 2 * MINUTE);
+        world.prompt(S, 2 * HOUR, "Yes, check the role through MarinaMembership");
+        world.edit(
+            S,
+            2 * HOUR - MINUTE,
+            "/nowhere/web/policy.rb",
+            "Edit policy.rb: MarinaMembership",
+        );
+        world.commit(S, 2 * HOUR - 2 * MINUTE, "6fadfc01", "invoices: roles per marina");
+        let last = "Roles are looked up per marina through MarinaMembership.";
+        world.answer(S, 2 * HOUR - 3 * MINUTE, last);
+        world.stop(S, 2 * HOUR - 3 * MINUTE);
+        let lines = section(&started(&world, NEXT, "startup"), "Recent sessions");
+        assert!(lines.len() == 1 && lines[0].contains(last), "{looks}: {lines:?}");
+        assert!(!lines[0].contains("one red example"), "{looks}: {lines:?}");
+    }
+}
+
+/// @briefing_sessions
+#[test]
+fn a_turn_without_an_answer_of_the_agent_has_what_its_subagent_found() {
+    let world = World::new();
+    world.prompt(S, 3 * HOUR, "Find out why the websocket hub leaks memory");
+    world.subagent_answer(S, 3 * HOUR - MINUTE, "ws/hub.rb retains 40,000 EventSource listeners.");
+    world.stop(S, 3 * HOUR - MINUTE);
+    let found = "a subagent found: ws/hub.rb retains 40,000 EventSource listeners.";
+    let summaries = world.shown("session_summaries", json!({ "project": "*" }));
+    assert!(summaries.contains(found), "{summaries}");
+    let briefing = started(&world, NEXT, "startup");
+    assert!(briefing.contains(found), "{briefing}");
+    // What the agent itself says counts more.
+    world.answer(
+        S,
+        3 * HOUR - 2 * MINUTE,
+        "The hub never removes the listeners of closed sockets.",
+    );
+    let briefing = started(&world, ("s-3", WEB), "startup");
+    assert!(briefing.contains("never removes") && !briefing.contains(found), "{briefing}");
+}
