@@ -238,7 +238,7 @@ impl PurgeParams {
         };
         let message = format!(
             "nothing was deleted: {} now, and you expected {expected}",
-            text::counted(found, "record") + if found == 1 { " matches" } else { " match" },
+            counted(found, "record") + if found == 1 { " matches" } else { " match" },
         );
         Err(OpError::new(Code::Conflict, message)
             .hint("Count again; records may have been added since."))
