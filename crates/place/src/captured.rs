@@ -35,7 +35,7 @@ pub struct Captured<'a> {
     /// The project of the directory where a test run or a build ran; none if it is unknown. Other events have that of the
     /// agent's directory.
     pub ran_in: Option<i64>,
-    /// Whether it is a run of the project that the session's records belong to.
+    /// Whether it is a run of the project that the session's records belong to, or no run at all.
     pub ran_in_session_project: bool,
     /// Identifies the event's record; none if nothing does.
     pub origin: Option<Origin>,
@@ -75,7 +75,7 @@ impl<'a> Captured<'a> {
             None => Some(project.id),
         };
         let ran_in_session_project = ran_in == Some(session.project)
-            || !matches!(event.what, Happening::ToolUsed(_))
+            || !matches!(&event.what, Happening::ToolUsed(tool) if tool.metadata.get("run").is_some())
             || is_run_of(tx, session.project, ran.as_ref().map_or(&facts, |ran| &ran.facts))?;
         let event = allowed(places, &place, event);
         let root = facts.root;
