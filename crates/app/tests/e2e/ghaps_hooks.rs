@@ -218,6 +218,10 @@ fn a_person_without_a_session_sees_the_active_ghaps_of_the_project() {
     }
     assert_eq!(active(&home, "s-3")["has_active"], false, "a session has only its own");
     assert_eq!(active(&home, "s-3")["others"], Value::Null);
+    assert_eq!(resolve(&home, "abandoned"), "abandoned");
+    let found = home.run(&["ghap", "show", &first]).ok();
+    assert!(found.contains(", iteration 1, abandoned, "), "{found}");
+    assert!(!found.contains("abandoned, abandoned"), "{found}");
 }
 
 /// @ghap_evidence
