@@ -152,7 +152,13 @@ impl CallerSession {
     }
 
     fn named(&self) -> NamedSession<'_> {
-        NamedSession { name: &self.name, agent: self.agent, at: self.now, starts: false }
+        NamedSession {
+            name: &self.name,
+            agent: self.agent,
+            at: self.now,
+            starts: false,
+            works: true,
+        }
     }
 }
 

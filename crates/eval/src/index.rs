@@ -180,6 +180,7 @@ impl NewRecord {
             root: None,
             at: self.at,
             starts: false,
+            works: true,
         };
         let session = sessions::touch(tx, &sighting)?.id;
         let id = if self.is_prompt {

@@ -171,6 +171,14 @@ pub enum Happening {
     Other,
 }
 
+impl Happening {
+    /// Whether the agent works on a turn: the user sent a prompt, or a tool is used. The start of a session, a compaction
+    /// and the end of a turn are none of it.
+    pub fn is_work(&self) -> bool {
+        matches!(self, Happening::Prompted(_) | Happening::ToolStarting(_) | Happening::ToolUsed(_))
+    }
+}
+
 /// The form in which a hook answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

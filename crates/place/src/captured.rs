@@ -219,12 +219,16 @@ pub struct NamedSession<'a> {
     pub at: i64,
     /// Whether the agent reports that the session starts or resumes.
     pub starts: bool,
+    /// Whether it is work, which makes an idle session active.
+    pub works: bool,
 }
 
 impl<'e> NamedSession<'e> {
     fn of(event: &'e HookEvent) -> NamedSession<'e> {
         let starts = matches!(event.what, Happening::SessionStarted(_));
-        NamedSession { name: &event.session, agent: &event.agent, at: event.at, starts }
+        let works = event.what.is_work();
+        let (name, agent) = (&event.session, &event.agent);
+        NamedSession { name, agent, at: event.at, starts, works }
     }
 }
 
@@ -240,11 +244,11 @@ impl NamedSession<'_> {
         if self.refused(tx, facts, exclude_projects)?.is_some() {
             return Ok(None);
         }
-        let NamedSession { name, agent, at, starts } = self;
+        let NamedSession { name, agent, at, starts, works } = self;
         let project = projects::resolve(tx, facts, at)?;
         let root = facts.root.as_deref();
-        let seen =
-            sessions::touch(tx, &Sighting { name, agent, project: project.id, root, at, starts })?;
+        let sighting = Sighting { name, agent, project: project.id, root, at, starts, works };
+        let seen = sessions::touch(tx, &sighting)?;
         Ok(Some((project, seen)))
     }
 

@@ -269,7 +269,8 @@ impl<'a, 'tx> Placing<'a, 'tx> {
             Some(facts) => facts.clone(),
             None => facts_of(line),
         };
-        let named = NamedSession { name: "", agent: "", at: self.work.now, starts: false };
+        let (starts, works) = (false, true);
+        let named = NamedSession { name: "", agent: "", at: self.work.now, starts, works };
         let refused = named.refused(self.tx, &facts, &self.work.excluded)?.is_some();
         let project = match refused {
             true => None,

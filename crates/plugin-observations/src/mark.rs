@@ -210,6 +210,7 @@ fn in_session_of_marks(
             root: project.root.as_deref(),
             at: now,
             starts: false,
+            works: true,
         },
     )?;
     let id = observations::mark(tx, (seen.id, seen.project), None, content, now)?;

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::Cells as _;
 use crate::tx::Rx;
-use crate::{observations, projects, prompts};
+use crate::{observations, projects, prompts, session_details};
 
 /// The open ends of one session.
 #[derive(Clone, Debug, Default)]
@@ -63,10 +63,12 @@ pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
 /// The last prompt of a session, if no answer, edit or commit followed it. In an idle session the turn ended: its
 /// answer is missing only because the agent did not report it, or because answers are not stored.
 pub fn unanswered(rx: &Rx<'_>, session: &Session) -> Result<Option<Prompt>, OpError> {
-    if session.state == SessionState::Idle {
+    let Some(prompt) = prompts::last(rx, session.id)? else { return Ok(None) };
+    // A session that was resumed is idle, too; its last turn may not have ended.
+    let ended = session_details::of_session(rx, session.id)?.idle_at;
+    if session.state == SessionState::Idle && ended.is_none_or(|ended| ended >= prompt.at) {
         return Ok(None);
     }
-    let Some(prompt) = prompts::last(rx, session.id)? else { return Ok(None) };
     let says_enough = prompt.content.split_whitespace().count() >= limits::OPEN_PROMPT_WORDS_MIN;
     let followed: Option<i64> = rx.sql(|db| {
         let mut select = db.prepare_cached(FOLLOWED)?;

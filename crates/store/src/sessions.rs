@@ -78,6 +78,15 @@ pub struct Sighting<'a> {
     pub at: i64,
     /// Whether the agent reports that the session starts or resumes.
     pub starts: bool,
+    /// Whether it is work: a prompt or a tool call. Any other event leaves a waiting session idle.
+    pub works: bool,
+}
+
+impl Sighting<'_> {
+    /// The state of an open session after it.
+    fn state(&self, was_active: bool) -> SessionState {
+        if self.works || was_active { SessionState::Active } else { SessionState::Idle }
+    }
 }
 
 /// The result of a sighting.
@@ -200,8 +209,10 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     let is_ended = state == SessionState::Ended.word();
     let restored = is_ended && session_details::restore(tx, id)?;
     let stays_ended = is_ended && !seen.starts && !restored;
-    let (state, ended_at) =
-        if stays_ended { (SessionState::Ended, ended_at) } else { (SessionState::Active, None) };
+    let (state, ended_at) = match stays_ended {
+        true => (SessionState::Ended, ended_at),
+        false => (seen.state(was_active), None),
+    };
     let given = params![id, seen.at, state.word(), ended_at];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
     let went_active = state == SessionState::Active && !was_active;
@@ -243,9 +254,9 @@ fn continue_in_project(
     summarise_later(tx, id);
     let Some(earlier) = earlier else { return create(tx, seen) };
     rename(earlier, seen.name)?;
-    let given = params![earlier, seen.at, SessionState::Active.word(), None::<i64>];
+    let given = params![earlier, seen.at, seen.state(false).word(), None::<i64>];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
-    Ok(Seen { id: earlier, project: seen.project, new: false, went_active: true })
+    Ok(Seen { id: earlier, project: seen.project, new: false, went_active: seen.works })
 }
 
 /// Drops the cached session, because its state changes.
@@ -262,7 +273,7 @@ fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
 fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
     const CREATE: &str = "INSERT INTO sessions \
          (id, name, project, agent, root, started_at, last_at, state) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 'active')";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)";
     let id = record_ids::next(tx)?;
     tx.sql(|db| {
         db.prepare_cached(CREATE)?.execute(params![
@@ -271,7 +282,8 @@ fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
             seen.project,
             seen.agent,
             seen.root,
-            seen.at
+            seen.at,
+            seen.state(false).word()
         ])
     })?;
     Ok(Seen { id, project: seen.project, new: true, went_active: false })

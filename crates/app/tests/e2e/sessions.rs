@@ -449,6 +449,38 @@ fn a_scrub_redacts_names_hints_and_items() {
     assert_eq!(home.run(&["scrub"]).ok(), "no secrets found\n");
 }
 
+/// @session_list
+#[test]
+fn a_session_is_active_from_a_prompt_to_its_answer_and_idle_otherwise() {
+    let home = home();
+    let daemon = home.daemon();
+    let state = || {
+        let session = daemon.http().get(&format!("/api/sessions/{SESSION}")).json();
+        session["state"].as_str().expect("a state").to_owned()
+    };
+    let steps = [
+        ("SessionStart", json!({ "source": "startup" }), "idle"),
+        ("UserPromptSubmit", json!({ "prompt": "Round the cart up" }), "active"),
+        // Within a turn the agent works on.
+        ("PreCompact", json!({ "trigger": "auto" }), "active"),
+        ("SessionStart", json!({ "source": "compact" }), "active"),
+        ("Stop", json!({ "last_assistant_message": "The cart is rounded up." }), "idle"),
+        ("PreCompact", json!({ "trigger": "manual" }), "idle"),
+        ("SessionStart", json!({ "source": "compact" }), "idle"),
+        ("SessionEnd", json!({ "reason": "other" }), "ended"),
+        ("SessionStart", json!({ "source": "resume" }), "idle"),
+        (
+            "PreToolUse",
+            json!({ "tool_name": "Bash", "tool_use_id": "t-1", "tool_input": { "command": "make" } }),
+            "active",
+        ),
+    ];
+    for (name, more, expected) in steps {
+        event(&home, SESSION, name, &more);
+        assert_eq!(state(), expected, "{name} {more}");
+    }
+}
+
 /// @session_kept
 #[test]
 fn a_backup_a_restore_and_a_repair_keep_names_hints_and_sets() {

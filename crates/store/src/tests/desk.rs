@@ -175,6 +175,7 @@ pub(super) fn touch(tx: &Tx<'_>, name: &str, project: i64, after: i64) -> Result
         root: Some("/w/app"),
         at: NOW + after,
         starts: false,
+        works: true,
     };
     sessions::touch(tx, &sighting)
 }

@@ -50,7 +50,8 @@ fn filters_by_agent_or_failure_find_few_records_among_many_with_zero_time() {
     let project = desk.project.id;
     let codex = desk.write(move |tx| {
         let (name, root, at) = ("s-codex", None, super::NOW);
-        let seen = Sighting { name, agent: "codex", project, root, at, starts: false };
+        let (starts, works) = (false, true);
+        let seen = Sighting { name, agent: "codex", project, root, at, starts, works };
         Ok(sessions::touch(tx, &seen)?.id)
     });
     let session = Seen { id: codex, project, new: true, went_active: false };

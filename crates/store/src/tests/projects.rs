@@ -170,6 +170,7 @@ fn a_session_in_a_replaced_directory_continues_in_the_other_project() {
                 root: Some(root),
                 at: NOW,
                 starts: false,
+                works: true,
             };
             let seen = crate::sessions::touch(tx, &here)?;
             Ok((seen.id, seen.project, seen.new))
@@ -292,6 +293,7 @@ fn a_split_root_is_a_project_of_its_own_from_then_on() {
             root: Some("/w/fork"),
             at: NOW,
             starts: true,
+            works: true,
         };
         crate::sessions::touch(tx, &here)?;
         projects::split(tx, whole.id, "/w/fork", NOW)

@@ -164,6 +164,7 @@ fn a_session_is_alive_until_it_ends_and_late_events_do_not_bring_it_back() {
             root: None,
             at: NOW + 3,
             starts: true,
+            works: true,
         };
         sessions::touch(tx, &again).map(|seen| seen.id)
     });
@@ -205,6 +206,7 @@ fn no_fork_begins_in_the_session_of_marks() {
             root: None,
             at: NOW + 50,
             starts: false,
+            works: true,
         };
         sessions::touch(tx, &marks).map(|seen| seen.id)
     });

@@ -176,6 +176,7 @@ impl Op for LeakPlace {
                         root: project.root.as_deref(),
                         at,
                         starts: false,
+                        works: true,
                     },
                 )?;
                 let content = redact("a numbat was here", Profile::Strict);
