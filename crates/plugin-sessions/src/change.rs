@@ -40,6 +40,12 @@ impl SetChange {
         self.items.iter().try_for_each(|item| refuse_secret("items", item))
     }
 
+    /// A warning if the name is probably a typing error of a known one. A change that adds nothing has none: it removes
+    /// such a set.
+    pub(crate) fn warning(&self) -> Option<String> {
+        misspelled(&self.set_name).filter(|_| !self.items.is_empty())
+    }
+
     /// Whether it removes the set.
     pub(crate) fn clears(&self) -> bool {
         self.items.is_empty() && self.mode == ContextMode::Replace
@@ -78,7 +84,7 @@ pub(crate) fn refuse_secret(param: &str, text: &str) -> Result<(), OpError> {
 }
 
 /// A warning about the name of a set that is probably a typing error of a known one.
-pub(crate) fn misspelled(name: &str) -> Option<String> {
+fn misspelled(name: &str) -> Option<String> {
     if context::KNOWN_SETS.contains(&name) {
         return None;
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use store::session_events::{self, ListChange};
 use store::{Tx, context as stored, sessions};
 
-use crate::change::{self, Directories, SetChange};
+use crate::change::{Directories, SetChange};
 use crate::target;
 
 pub(crate) struct SetRelevantContext;
@@ -107,7 +107,7 @@ impl Op for SetRelevantContext {
                 ContextMode::Replace => format!("Set {name}: {count} items"),
                 ContextMode::Merge => format!("Merged {name}: {count} items"),
             };
-            let warning = change::misspelled(name);
+            let warning = change.warning();
             let session_id = session.session_id;
             Ok(SetContextOutput { message, session_id, context: sets, dropped, warning })
         })

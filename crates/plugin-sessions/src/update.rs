@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::session_details;
 use store::session_events::ListChange;
 
-use crate::change::{self, SetChange, refuse_secret};
+use crate::change::{SetChange, refuse_secret};
 use crate::feed::note_env_hint;
 use crate::session::REST_PATH;
 use crate::set::ContextWrite;
@@ -41,7 +41,7 @@ pub(crate) struct UpdateSessionOutput {
     success: bool,
     /// Items that did not fit into their set.
     dropped: Vec<String>,
-    /// The name of the set is probably misspelled.
+    /// The name of a set is probably misspelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -138,7 +138,9 @@ impl Op for UpdateSession {
             if details.label != before.label {
                 ListChange::Renamed.note(tx, &session.session_id)?;
             }
-            let warning = set_context.as_ref().and_then(|one| change::misspelled(&one.set_name));
+            let changes = whole.iter().flatten().chain(&set_context);
+            let warnings: Vec<String> = changes.filter_map(SetChange::warning).collect();
+            let warning = Some(warnings.join("; ")).filter(|warning| !warning.is_empty());
             Ok(UpdateSessionOutput { success: true, dropped, warning })
         })
     }

@@ -481,6 +481,23 @@ fn a_session_is_active_from_a_prompt_to_its_answer_and_idle_otherwise() {
     }
 }
 
+/// @session_details
+#[test]
+fn a_misspelled_set_is_named_in_a_whole_context_and_not_when_it_is_cleared() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    worked(&home, &http, SESSION);
+    let patch = |body: Value| {
+        let path = format!("/api/sessions/{SESSION}");
+        http.send("PATCH", &path, body.to_string().as_bytes()).json()
+    };
+    let done = patch(json!({ "context": { "fles": ["x"] } }));
+    assert_eq!(done["warning"], "unknown set 'fles'; did you mean 'files'?", "{done}");
+    let done = patch(json!({ "setContext": { "setName": "fles", "items": [] } }));
+    assert_eq!(done["warning"], Value::Null, "{done}");
+}
+
 /// @session_kept
 #[test]
 fn a_backup_a_restore_and_a_repair_keep_names_hints_and_sets() {
