@@ -10,7 +10,7 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::scrub::{self, ProjectReplacement, ProjectTexts, Replacement, Texts};
+use store::scrub::{self, ProjectReplacement, ProjectTexts, Replacement, SessionText, Texts};
 use store::{Rx, Tx, observations, passages, sessions};
 use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json, redact_place};
 
@@ -77,18 +77,22 @@ impl Op for Scrub {
         if let Some(count) = params.newest {
             return sample(cx, count, params.dry_run);
         }
-        let mut found = go_over(cx, params.dry_run, records, |tx, id, new| {
-            scrub::replace(tx, id, new).map(drop)
+        let mut found = go_over(cx, params.dry_run, records, |tx, changes| {
+            changes.iter().try_for_each(|(id, new)| scrub::replace(tx, *id, new).map(drop))
         })?;
         // A summary may be all that is left of its session, so it is redacted and not rebuilt.
-        found.add(go_over(cx, params.dry_run, summaries, |tx, id, new| {
-            passages::ensure_posted(tx, &[id])?;
-            sessions::set_summary(tx, id, Some(new))
+        found.add(go_over(cx, params.dry_run, summaries, |tx, changes| {
+            changes.iter().try_for_each(|(id, new)| {
+                passages::ensure_posted(tx, &[*id])?;
+                sessions::set_summary(tx, *id, Some(new))
+            })
         })?);
-        found.add(go_over(cx, params.dry_run, projects, |tx, _, (old, new)| {
-            scrub::replace_project(tx, old, new)
+        found.add(go_over(cx, params.dry_run, projects, |tx, changes| {
+            changes.iter().try_for_each(|(_, (old, new))| scrub::replace_project(tx, old, new))
         })?);
-        found.add(go_over(cx, params.dry_run, roots, scrub::replace_root)?);
+        found.add(go_over(cx, params.dry_run, roots, |tx, changes| {
+            changes.iter().try_for_each(|(id, new)| scrub::replace_root(tx, *id, new))
+        })?);
         for (look, change) in OF_SESSIONS {
             found.add(go_over(cx, params.dry_run, look, change)?);
         }
@@ -113,19 +117,17 @@ impl Op for Scrub {
     }
 }
 
-/// A text about a session, before and after.
-type SessionText = (String, Redacted<String>);
 type LookAtTexts = fn(&Rx<'_>, i64) -> Result<ScrubBatch<SessionText>, OpError>;
-type ChangeText = fn(&Tx<'_>, i64, &SessionText) -> Result<(), OpError>;
+type ChangeTexts = fn(&Tx<'_>, &[(i64, SessionText)]) -> Result<(), OpError>;
 
 /// A step for each of [`scrub::SESSION_COLUMNS`].
-const OF_SESSIONS: [(LookAtTexts, ChangeText); scrub::SESSION_COLUMNS.len()] = [
-    (session_texts::<0>, replace_session_text::<0>),
-    (session_texts::<1>, replace_session_text::<1>),
-    (session_texts::<2>, replace_session_text::<2>),
-    (session_texts::<3>, replace_session_text::<3>),
-    (session_texts::<4>, replace_session_text::<4>),
-    (session_texts::<5>, replace_session_text::<5>),
+const OF_SESSIONS: [(LookAtTexts, ChangeTexts); scrub::SESSION_COLUMNS.len()] = [
+    (session_texts::<0>, replace_session_texts::<0>),
+    (session_texts::<1>, replace_session_texts::<1>),
+    (session_texts::<2>, replace_session_texts::<2>),
+    (session_texts::<3>, replace_session_texts::<3>),
+    (session_texts::<4>, replace_session_texts::<4>),
+    (session_texts::<5>, replace_session_texts::<5>),
 ];
 
 fn session_texts<const COLUMN: usize>(
@@ -149,12 +151,11 @@ fn session_texts<const COLUMN: usize>(
     Ok(ScrubBatch { found, changes, next })
 }
 
-fn replace_session_text<const COLUMN: usize>(
+fn replace_session_texts<const COLUMN: usize>(
     tx: &Tx<'_>,
-    id: i64,
-    (old, new): &SessionText,
+    changes: &[(i64, SessionText)],
 ) -> Result<(), OpError> {
-    scrub::replace_session_text(tx, scrub::SESSION_COLUMNS[COLUMN], id, (old, new))
+    scrub::replace_session_texts(tx, scrub::SESSION_COLUMNS[COLUMN], changes)
 }
 
 /// Counts the secrets in the newest records and changes nothing.
@@ -194,7 +195,7 @@ fn go_over<C: 'static>(
     cx: &Cx<'_>,
     dry_run: bool,
     look: fn(&Rx<'_>, i64) -> Result<ScrubBatch<C>, OpError>,
-    change: fn(&Tx<'_>, i64, &C) -> Result<(), OpError>,
+    change: fn(&Tx<'_>, &[(i64, C)]) -> Result<(), OpError>,
 ) -> Result<FoundSecrets, OpError> {
     let mut found = FoundSecrets::default();
     let mut from = Some(i64::MIN);
@@ -208,7 +209,7 @@ fn go_over<C: 'static>(
         // Check the batch again in the write transaction: the texts may have changed since.
         found.add(turn(cx, move |tx| {
             let ScrubBatch { found, changes, .. } = look(tx, after)?;
-            changes.iter().try_for_each(|(id, new)| change(tx, *id, new))?;
+            change(tx, &changes)?;
             Ok(found)
         })?);
     }

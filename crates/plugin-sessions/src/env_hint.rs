@@ -5,9 +5,8 @@ use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::session_details;
+use store::{session_details, session_events};
 
-use crate::feed::note_env_hint;
 use crate::set::ContextWrite;
 use crate::target::{self, BY_PEOPLE};
 use crate::update::checked_hint;
@@ -68,7 +67,7 @@ impl Op for SetEnvHint {
             let mut details = session_details::of_session(tx, session.id)?;
             details.env_hint = Some(env_hint.clone()).filter(|hint| !hint.is_empty());
             session_details::put(tx, session.id, &details)?;
-            note_env_hint(tx, &session.session_id)?;
+            session_events::env_hint_changed(tx, &session.session_id)?;
             Ok(SetEnvHintOutput { session_id: session.session_id, env_hint: env_hint.clone() })
         })
     }

@@ -3,10 +3,10 @@
 
 use contract::{Feed, FeedParams};
 use model::OpError;
-use model::event::{Event, EventFilter, Published};
+use model::event::{EventFilter, Published};
 use serde_json::{Value, json};
 use store::session_events::LIST_CHANGED;
-use store::{Rx, Tx, context, sessions};
+use store::{Rx, context, sessions};
 
 use crate::target;
 
@@ -54,14 +54,6 @@ impl Feed for SessionFeed {
 
 /// Changes to the list of sessions.
 pub(crate) struct SessionListFeed;
-
-/// The kind of the event about another environment hint of a session, which is its subject. Clients read the hint.
-const HINT_CHANGED: &str = "session/env_hint";
-
-/// Publishes that the environment hint of a session changed: subscribers of its entry `session://ID` read it again.
-pub(crate) fn note_env_hint(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
-    tx.note(Event::new(HINT_CHANGED, format!("session://{session}"))).map(drop)
-}
 
 impl Feed for SessionListFeed {
     fn name(&self) -> &'static str {

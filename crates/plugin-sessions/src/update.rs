@@ -7,10 +7,9 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::session_details;
-use store::session_events::ListChange;
+use store::session_events::{self, ListChange};
 
 use crate::change::{SetChange, refuse_secret};
-use crate::feed::note_env_hint;
 use crate::session::REST_PATH;
 use crate::set::ContextWrite;
 use crate::target;
@@ -133,7 +132,7 @@ impl Op for UpdateSession {
                 session_details::put(tx, session.id, &details)?;
             }
             if details.env_hint != before.env_hint {
-                note_env_hint(tx, &session.session_id)?;
+                session_events::env_hint_changed(tx, &session.session_id)?;
             }
             if details.label != before.label {
                 ListChange::Renamed.note(tx, &session.session_id)?;

@@ -132,7 +132,7 @@ fn execute(tx: &Tx<'_>, filter: &PurgeFilter, plan: &Plan) -> Result<Purged, OpE
     }
     secure(tx, true)?;
     let removed = remove(tx, plan).and_then(|()| match &filter.literal {
-        Some(text) => literal::forget_notes(tx, text),
+        Some(text) => session_events::rewriting(tx, || literal::forget_notes(tx, text)),
         None => Ok(0),
     });
     secure(tx, false)?;

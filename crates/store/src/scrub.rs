@@ -11,7 +11,7 @@ use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{calls, passages, pauses, projects, sessions};
+use crate::{calls, passages, pauses, projects, session_events, sessions};
 
 pub use crate::texts::{Replacement, Texts};
 
@@ -213,14 +213,22 @@ pub fn session_texts_after(
     })
 }
 
-/// Replaces a text of a column, and deletes the stored answers with the old one.
-pub fn replace_session_text(
+/// A text about a session, before and after.
+pub type SessionText = (String, Redacted<String>);
+
+/// Replaces texts of a column by the ids of their rows, deletes the stored answers with the old ones, and publishes the
+/// contexts and names that changed.
+pub fn replace_session_texts(
     tx: &Tx<'_>,
     SessionColumn { table, column, .. }: SessionColumn,
-    id: i64,
-    (old, new): (&str, &Redacted<String>),
+    changes: &[(i64, SessionText)],
 ) -> Result<(), OpError> {
-    calls::forget_with(tx, old, false)?;
     let set = format!("UPDATE {table} SET {column} = ?2 WHERE id = ?1");
-    tx.sql_on_row(|db| db.prepare_cached(&set)?.execute(params![id, new.as_str()])).map(drop)
+    session_events::rewriting(tx, || {
+        changes.iter().try_for_each(|(id, (old, new))| {
+            calls::forget_with(tx, old, false)?;
+            let given = params![id, new.as_str()];
+            tx.sql_on_row(|db| db.prepare_cached(&set)?.execute(given)).map(drop)
+        })
+    })
 }

@@ -1,5 +1,7 @@
 //! Details of a session that a user or a viewer adds: a name, an environment hint, and when it was idle and observed.
 
+use std::collections::BTreeMap;
+
 use model::OpError;
 use rusqlite::{OptionalExtension, Row, params};
 use text::secrets::Redacted;
@@ -84,6 +86,17 @@ pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<SessionDetails, OpError> 
     };
     let found = rx.sql(|db| db.prepare_cached(DETAILS)?.query_row([session], read).optional())?;
     Ok(found.unwrap_or_default())
+}
+
+/// The name and the environment hint of a session.
+pub(crate) type SessionTexts = (Option<String>, Option<String>);
+
+/// Those of all sessions that have one, by the agent's own ids.
+pub(crate) fn texts(rx: &Rx<'_>) -> Result<BTreeMap<String, SessionTexts>, OpError> {
+    const TEXTS: &str = "SELECT s.name, d.label, d.env_hint FROM session_details d \
+         JOIN sessions s ON s.id = d.id WHERE d.label IS NOT NULL OR d.env_hint IS NOT NULL";
+    let read = |row: &Row<'_>| Ok((row.cell(0)?, (row.cell(1)?, row.cell(2)?)));
+    rx.sql(|db| db.prepare(TEXTS)?.query_map([], read)?.collect())
 }
 
 /// Stores the details of a session.

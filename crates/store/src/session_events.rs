@@ -16,6 +16,9 @@ const CONTEXT_CHANGED: &str = "context/changed";
 /// The kind of the events about the list of sessions. Their subject is a session, or [`ALL`].
 pub const LIST_CHANGED: &str = "session/list_changed";
 
+/// The kind of the event about another environment hint of a session, which is its subject. Clients read the hint.
+const HINT_CHANGED: &str = "session/env_hint";
+
 /// In place of a session: the event is about several. A message for each could be more than a client's queue has room
 /// for.
 pub const ALL: &str = "*";
@@ -63,6 +66,11 @@ pub fn imported(tx: &Tx<'_>, added: u64) -> Result<(), OpError> {
     ListChange::Started.note(tx, ALL)
 }
 
+/// Publishes that the environment hint of a session changed: subscribers of its entry `session://ID` read it again.
+pub fn env_hint_changed(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
+    tx.note(Event::new(HINT_CHANGED, format!("session://{session}"))).map(drop)
+}
+
 /// Notes the sets of a session after a change. `set_name` is the set that changed, if it is only one. Returns the number
 /// of the event.
 pub fn context_changed(
@@ -105,9 +113,43 @@ pub(crate) fn removing(
     }
 }
 
+/// Changes texts of any sessions with `change`, and notes which contexts, names and hints differ after it.
+pub(crate) fn rewriting<T>(
+    tx: &Tx<'_>,
+    change: impl FnOnce() -> Result<T, OpError>,
+) -> Result<T, OpError> {
+    let (contexts, texts) = (context::all(tx)?, session_details::texts(tx)?);
+    let done = change()?;
+    contexts_changed(tx, &contexts)?;
+    let after = session_details::texts(tx)?;
+    let mut renamed = Vec::new();
+    // A purge may have deleted the session.
+    for (name, (label, hint)) in &texts {
+        let Some((label_now, hint_now)) = after.get(name) else { continue };
+        if label != label_now {
+            renamed.push(name);
+        }
+        if hint != hint_now {
+            env_hint_changed(tx, name)?;
+        }
+    }
+    match renamed.as_slice() {
+        [] => {}
+        [name] => ListChange::Renamed.note(tx, name)?,
+        _ => ListChange::Renamed.note(tx, ALL)?,
+    }
+    Ok(done)
+}
+
 /// Notes the differences between the contexts of a restored database and those of the database before it, and that the
 /// list of sessions changed.
 pub(crate) fn restored(tx: &Tx<'_>, before: &BTreeMap<String, ContextSets>) -> Result<(), OpError> {
+    contexts_changed(tx, before)?;
+    ListChange::Started.note(tx, ALL)
+}
+
+/// Notes each context that differs from the one before, with a new version.
+fn contexts_changed(tx: &Tx<'_>, before: &BTreeMap<String, ContextSets>) -> Result<(), OpError> {
     let after = context::all(tx)?;
     let empty = ContextSets::default();
     let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
@@ -123,5 +165,5 @@ pub(crate) fn restored(tx: &Tx<'_>, before: &BTreeMap<String, ContextSets>) -> R
             context::set_version(tx, session.id, version)?;
         }
     }
-    ListChange::Started.note(tx, ALL)
+    Ok(())
 }

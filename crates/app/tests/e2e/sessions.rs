@@ -449,6 +449,38 @@ fn a_scrub_redacts_names_hints_and_items() {
     assert_eq!(home.run(&["scrub"]).ok(), "no secrets found\n");
 }
 
+/// @session_scrub
+#[test]
+fn a_scrub_of_a_context_and_a_name_reaches_every_subscriber_with_a_new_version() {
+    const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let home = home();
+    let mut daemon = home.daemon();
+    worked(&home, &daemon.http(), SESSION);
+    home.run(&["stop"]).ok();
+    daemon.wait();
+    let db = super::sqlite::open(&super::sqlite::path(&home));
+    for (table, column) in [("session_details", "label"), ("context_items", "item")] {
+        let update = format!("UPDATE {table} SET {column} = 'use {TOKEN}'");
+        assert!(db.execute(&update, []).unwrap() > 0, "{table}.{column}");
+    }
+    drop(db);
+    let daemon = home.daemon();
+    let mut socket = socket(&daemon);
+    socket.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    let loaded = frame(&mut socket, "session/event");
+    home.run(&["scrub"]).ok();
+    let changed = frame(&mut socket, "session/event");
+    assert_eq!(changed["event"]["data"]["reason"], "changed", "{changed}");
+    assert!(!changed.to_string().contains(TOKEN), "{changed}");
+    assert!(changed["version"].as_u64() > loaded["version"].as_u64(), "{loaded} {changed}");
+    socket.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    assert_eq!(frame(&mut socket, "session/event")["version"], changed["version"]);
+    // A text that another purge removes is published as well.
+    home.run(&["purge", "--literal", "redacted", "--confirm"]).ok();
+    let emptied = frame(&mut socket, "session/event");
+    assert_eq!(emptied["event"]["data"]["context"], json!({}), "{emptied}");
+}
+
 /// @session_list
 #[test]
 fn a_session_is_active_from_a_prompt_to_its_answer_and_idle_otherwise() {
