@@ -1,7 +1,7 @@
 //! `get_relevant_context`: the declared context of a session.
 
 use contract::pretty::pretty;
-use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::context::{self, ContextSets};
 use model::{OpError, limits};
 use schemars::JsonSchema;
@@ -66,19 +66,25 @@ impl Op for GetRelevantContext {
     fn run(&self, cx: &Cx<'_>, params: GetContextParams) -> Result<GetContextOutput, OpError> {
         let GetContextParams { set_name, session_id } = params;
         set_name.iter().try_for_each(|name| context::check_set_name("setName", name))?;
-        let session_id = target::name_to_read(cx, session_id)?;
-        let known = cx.store.read(|rx| match sessions::id_of(rx, &session_id)? {
-            Some(id) => stored::of_session(rx, id),
-            None => Ok(ContextSets::default()),
+        let session_id = target::name(cx, session_id)?;
+        let found = cx.store.read(|rx| {
+            let id = sessions::id_of(rx, &session_id)?;
+            id.map(|id| stored::of_session(rx, id)).transpose()
         })?;
+        // A user may have misspelled the id.
+        let empty = match found.is_none() && cx.caller.tier == Tier::Person {
+            true => format!("{EMPTY}: no session with this id is known"),
+            false => EMPTY.to_owned(),
+        };
+        let found = found.unwrap_or_default();
         let context = match set_name {
             Some(name) => {
-                let items = known.of(&name).to_vec();
+                let items = found.of(&name).to_vec();
                 ContextSets::new(vec![(name, items)])
             }
-            None => known,
+            None => found,
         };
-        let message = context.is_empty().then(|| EMPTY.to_owned());
+        let message = context.is_empty().then_some(empty);
         Ok(GetContextOutput { context, session_id, message })
     }
 }
@@ -87,7 +93,7 @@ impl Pretty for GetRelevantContext {
     fn pretty(params: &GetContextParams, output: &GetContextOutput, _: usize) -> String {
         if output.context.is_empty() {
             let session = target::guessed(params.session_id.as_deref(), &output.session_id);
-            return format!("{EMPTY}{session}");
+            return format!("{}{session}", output.message.as_deref().unwrap_or(EMPTY));
         }
         let mut lines = Vec::new();
         for (name, items) in output.context.iter() {

@@ -23,7 +23,7 @@ pub(crate) struct SetContextParams {
     /// `files`, `endpoints`, `ports`, `applet` or your own.
     #[serde(rename = "setName")]
     set_name: String,
-    /// Up to 10; none clear it.
+    /// Up to 10; `[]` clears it, on the command line `context clear`.
     items: Vec<String>,
     /// Replace the set, or add to it.
     #[serde(default)]
@@ -31,6 +31,10 @@ pub(crate) struct SetContextParams {
     /// Yours if left out.
     #[serde(default)]
     session_id: Option<String>,
+    /// Whether an unknown session is refused and not created. Not in the schema: the command line adds it.
+    #[serde(default)]
+    #[schemars(skip)]
+    known_session: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +67,7 @@ impl Op for SetRelevantContext {
             path: &["context", "set"],
             positional: &["setName", "items"],
             rest: true,
+            defaults: &[("known_session", "true")],
             flag_aliases: &[("session_id", "session")],
             switches: &[FlagSwitch {
                 flag: "merge",
@@ -91,10 +96,13 @@ impl Op for SetRelevantContext {
     type Output = SetContextOutput;
 
     fn run(&self, cx: &Cx<'_>, params: SetContextParams) -> Result<SetContextOutput, OpError> {
-        let SetContextParams { set_name, items, mode, session_id } = params;
+        let SetContextParams { set_name, items, mode, session_id, known_session } = params;
         let change = SetChange { set_name, items, mode };
         change.check()?;
         let name = target::name(cx, session_id)?;
+        if known_session {
+            target::refuse_unknown(cx, &name)?;
+        }
         let write = ContextWrite::new(cx, name);
         cx.store.write(move |tx| {
             let (session, before) = write.read(tx)?;

@@ -15,6 +15,15 @@ pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
     session::check_id("session_id", id)
 }
 
+/// Refuses a session that is not known, unless it is the caller's own, whose agent may not have reported it yet. Another
+/// one would be a typing error that creates a session, which then is the one that was active last.
+pub(crate) fn refuse_unknown(cx: &Cx<'_>, name: &str) -> Result<(), OpError> {
+    if cx.caller.session.as_deref() == Some(name) {
+        return Ok(());
+    }
+    cx.store.read(|rx| sessions::find(rx, name, cx.caller.session_id_form())).map(drop)
+}
+
 /// The id of the session that a call is about. It may be new. A user may give the first characters of a known one.
 pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
     match named(cx, given)? {
@@ -27,14 +36,6 @@ pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError
         }
         Some(name) => Ok(name),
         None => Ok(latest(cx)?.session_id),
-    }
-}
-
-/// The id of the session that a call reads. An error if a user names one that is not known: it is a typing error.
-pub(crate) fn name_to_read(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
-    match given {
-        Some(_) if cx.caller.tier == Tier::Person => Ok(known(cx, given)?.session_id),
-        given => name(cx, given),
     }
 }
 

@@ -28,7 +28,10 @@ fn starts_as(home: &Home, session: &str, source: &str) -> String {
 fn set(home: &Home, name: &str, items: &[&str]) {
     let items = items.iter().copied();
     let args = ["context", "set", name].into_iter().chain(items).chain(["--session", SESSION]);
-    home.run(&args.collect::<Vec<_>>()).ok();
+    // In its own session, which may be new.
+    let mut command = home.command(args.collect::<Vec<_>>());
+    command.env("CLAUDE_CODE_SESSION_ID", SESSION);
+    testkit::home::finish(command, b"").ok();
 }
 
 /// The whole result of a tool, with its text.
@@ -105,6 +108,32 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     }
     assert_eq!(run(&["get"]).ok(), "z:\n  3\n");
     assert_eq!(run(&["clear", "--all", "--session", "unknown-1"]).code, 1);
+}
+
+/// @context_commands
+#[test]
+fn a_mistyped_session_on_the_command_line_is_refused_and_creates_none() {
+    let home = home();
+    let daemon = home.daemon();
+    starts(&home, "startup");
+    for wrong in ["5e551", "5e55105e-0000-4000-8000-000000000002", "nobody"] {
+        let refused = home.run(&["context", "set", "ports", "5432", "--session", wrong]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(refused.stderr.contains(&format!("Session not found: {wrong}")), "{refused:?}");
+        let shown = home.run(&["context", "get", "--session", wrong]).ok();
+        let empty = "No context stored for this session: no session with this id is known\n";
+        assert_eq!(shown, empty);
+    }
+    let listed = home.call("list_sessions", &json!({ "project": "*" }));
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
+    // The session that the command runs in may be new, and so may that of a program.
+    let mut own = home.command(["context", "set", "ports", "1", "--session", "own-1"]);
+    own.env("CLAUDE_CODE_SESSION_ID", "own-1");
+    testkit::home::finish(own, b"").ok();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "set_relevant_context",
+        "params": { "setName": "ports", "items": ["2"], "session_id": "new-1" } });
+    let set = daemon.http().post("/rpc", body.to_string().as_bytes()).json();
+    assert_eq!(set["result"]["session_id"], "new-1", "{set}");
 }
 
 /// @resume_recovery
@@ -273,7 +302,8 @@ fn copied_sets_are_added_behind_the_sessions_own_items() {
     let _daemon = home.daemon();
     set(&home, "ports", &["80", "81"]);
     set(&home, "notes", &["x"]);
-    home.run(&["context", "set", "ports", "81", "82", "--session", "other"]).ok();
+    let other = json!({ "setName": "ports", "items": ["81", "82"], "session_id": "other" });
+    home.call("set_relevant_context", &other);
     let copied = home.run(&["context", "copy", SESSION, "--session", "other"]).ok();
     assert_eq!(copied, "✔ Copied 2 items\n");
     let shown = home.run(&["context", "get", "--session", "other"]).ok();
@@ -388,8 +418,8 @@ fn a_purge_of_a_session_leaves_nothing_of_its_context() {
     starts(&home, "startup");
     set(&home, "notes", &["the zebrafish protocol"]);
     home.run(&["purge", "--session-id", SESSION, "--confirm"]).ok();
-    let gone = home.run(&["context", "get", "--session", SESSION]);
-    assert!(gone.stderr.contains("Session not found"), "{gone:?}");
+    let gone = home.run(&["context", "get", "--session", SESSION]).ok();
+    assert!(gone.contains("no session with this id is known"), "{gone}");
     home.run(&["stop"]).ok();
     let found = |(_, bytes): &(std::path::PathBuf, Vec<u8>)| {
         bytes.windows(9).any(|part| part == b"zebrafish")

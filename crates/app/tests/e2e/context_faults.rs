@@ -102,7 +102,7 @@ fn nothing_is_declared_or_given_back_in_a_paused_or_an_excluded_project() {
     home.run(&["config", "set", "observations.exclude_projects", "shop"]).ok();
     home.run(&["stop"]).ok();
     let mut command = home.command(["context", "set", "notes", "later", "--session", "new"]);
-    command.current_dir(&root);
+    command.current_dir(&root).env("CLAUDE_CODE_SESSION_ID", "new");
     let refused = testkit::home::finish(command, b"");
     assert_eq!(refused.code, 1, "{}", refused.stdout);
     assert!(refused.stderr.contains("excluded"), "{}", refused.stderr);

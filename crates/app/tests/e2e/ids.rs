@@ -74,8 +74,7 @@ fn a_session_is_named_by_six_or_more_of_its_first_characters() {
 #[test]
 fn a_reading_command_refuses_a_session_that_is_not_known() {
     let home = two_sessions();
-    let commands: [&[&str]; 6] = [
-        &["context", "get"],
+    let commands: [&[&str]; 5] = [
         &["ghap"],
         &["ghap", "list"],
         &["fixes"],

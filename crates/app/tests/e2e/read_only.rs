@@ -103,7 +103,8 @@ fn a_daemon_that_started_read_only_writes_when_the_database_is_writable() {
 fn a_read_only_database_shows_the_context_of_a_session_and_refuses_a_change() {
     let bound = Bound::new();
     let context = |args: &[&str]| bound.run(&[&["context"], args, &["--session", "s-1"]].concat());
-    context(&["set", "files", "/srv/cart.md"]).ok();
+    let set = r#"{"setName":"files","items":["/srv/cart.md"],"session_id":"s-1"}"#;
+    bound.run(&["call", "set_relevant_context", set]).ok();
     let database = bound.home.path("data/rekindle.db");
     chmod(&database, 0o444);
     let refused = context(&["set", "files", "/srv/tax.md"]);
