@@ -131,9 +131,22 @@ impl Slot {
         matches!(self, Slot::Resume | Slot::WorkingContext)
     }
 
-    /// Whether its section ends with the number of rows that were left out.
-    pub fn counts_left_out(self) -> bool {
-        self == Slot::HandoffDone
+    /// A word for a row of a section that ends with the number of rows that were left out. Such a section has more rows
+    /// than `rows_max` if nothing else needs the room.
+    pub fn counted_as(self) -> Option<&'static str> {
+        match self {
+            Slot::HandoffDone => Some("earlier task"),
+            Slot::HandoffFailed => Some("failure"),
+            Slot::HandoffOpen => Some("open end"),
+            Slot::HandoffFiles => Some("file"),
+            Slot::HandoffDecisions => Some("decision"),
+            _ => None,
+        }
+    }
+
+    /// Whether its rows say what the text is about: they are dropped after all others.
+    pub fn is_essential(self) -> bool {
+        self.is_declared() || self == Slot::HandoffIntent
     }
 
     pub fn info(self) -> SlotInfo {

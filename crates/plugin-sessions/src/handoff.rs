@@ -108,7 +108,11 @@ impl Pretty for Handoff {
 }
 
 /// The lines above the sections, and the declared context.
-pub(crate) fn candidates(moment: &Moment<'_>, to: Option<&str>) -> Result<Vec<Candidate>, OpError> {
+pub(crate) fn candidates(
+    moment: &Moment<'_>,
+    to: Option<&str>,
+    tokens: usize,
+) -> Result<Vec<Candidate>, OpError> {
     let Some(name) = moment.session else { return Ok(Vec::new()) };
     let found = moment.store.read(|rx| {
         let Some(session) = sessions::by_name(rx, name)? else { return Ok(None) };
@@ -128,7 +132,11 @@ pub(crate) fn candidates(moment: &Moment<'_>, to: Option<&str>) -> Result<Vec<Ca
         ),
     ];
     head.extend(session.root.as_ref().map(|root| format!("Directory: {root}")));
-    head.extend(hint.as_deref().map(resume::env_hint));
+    // The task and the work need the other half of the text.
+    let half = text::tokens::chars(tokens) / 2;
+    let room = half.saturating_sub(head.iter().map(|line| line.chars().count() + 1).sum());
+    let hint = hint.filter(|_| room > limits::ENV_HINT_SHOWN_MIN);
+    head.extend(hint.map(|hint| text::line_of_words(&resume::env_hint(&hint), room)));
     let path = EntryPath::format("session", &[name]);
     let row = |slot: Slot, place: usize, first: String, more: Vec<String>| Candidate {
         path: path.clone(),

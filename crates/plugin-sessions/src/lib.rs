@@ -104,7 +104,7 @@ impl Plugin for Sessions {
 
     fn candidates(&self, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
         match moment.occasion {
-            Occasion::Handoff { to, .. } => handoff::candidates(moment, to),
+            Occasion::Handoff { to, tokens } => handoff::candidates(moment, to, tokens),
             _ => resume::candidates(moment),
         }
     }

@@ -87,7 +87,7 @@ impl Section {
 
     /// Whether nothing of it is shown.
     fn is_empty(&self, slot: Slot) -> bool {
-        self.rows.is_empty() && !(slot.counts_left_out() && self.left_out > 0)
+        self.rows.is_empty() && !(slot.counted_as().is_some() && self.left_out > 0)
     }
 }
 
@@ -99,6 +99,9 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
     let mut left_out = Vec::new();
     let mut sections = rows(candidates, budget, &mut left_out);
     while !fits(title, &sections, budget) {
+        if hide_count(&mut sections) {
+            continue;
+        }
         let Some(row) = drop_least_row(&mut sections) else { break };
         let gone = std::iter::once(row.candidate).chain(row.merged);
         left_out.extend(gone.map(|candidate| out(candidate, "there was no room for it")));
@@ -170,7 +173,11 @@ fn rows(
         let title = candidate.section_title().to_owned();
         let place = (candidate.slot, candidate.section, title);
         let Section { rows, left_out: left_out_of_section } = sections.entry(place).or_default();
-        if rows.len() >= candidate.slot.rows_max(budget.recovery).min(budget.rows) {
+        let most = match candidate.slot.counted_as() {
+            Some(_) => usize::MAX,
+            None => candidate.slot.rows_max(budget.recovery),
+        };
+        if rows.len() >= most.min(budget.rows) {
             *left_out_of_section += 1;
             left_out.push(out(candidate, "its section is full"));
             continue;
@@ -201,25 +208,45 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
         && text::tokens::of_chars(chars) <= tokens
 }
 
-/// Drops one row: the last one of a section above its floor, in the order in which sections yield; then the one with
-/// the lowest score, pinned rows after the others, and declared rows after all.
+/// Hides the number of rows that one section left out, if only the rows are left without which the text makes no sense.
+fn hide_count(sections: &mut Sections) -> bool {
+    let is_left =
+        |(slot, section): (Slot, &Section)| slot.is_essential() || section.rows.is_empty();
+    if !sections.iter().all(|((slot, ..), section)| is_left((*slot, section))) {
+        return false;
+    }
+    let mut counted = sections.iter_mut().filter(|((slot, ..), section)| {
+        slot.counted_as().is_some() && section.rows.is_empty() && section.left_out > 0
+    });
+    let Some((_, section)) = counted.next() else { return false };
+    section.left_out = 0;
+    true
+}
+
+/// Drops one row: the last one of a section above its usual size, then of one above its floor, in the order in which
+/// sections yield; then the one with the lowest score, pinned rows after the others, and essential rows after all.
 fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
-    let over_floor = |slot: Slot, rows: &[AssembledRow]| {
+    let is_over = |slot: Slot, rows: &[AssembledRow], most: usize| {
         let is_free = |row: &AssembledRow| !row.candidate.pinned && !slot.is_declared();
-        rows.last().is_some_and(|row| is_free(row) && rows.len() > slot.info().floor)
+        rows.last().is_some_and(|row| is_free(row) && rows.len() > most)
+    };
+    let is_large = |slot: Slot, rows: &[AssembledRow]| {
+        slot.counted_as().is_some() && is_over(slot, rows, slot.info().rows_max)
     };
     let first = sections
         .iter_mut()
-        .filter(|((slot, ..), section)| over_floor(*slot, &section.rows))
+        .filter(|((slot, ..), section)| is_over(*slot, &section.rows, slot.info().floor))
         .min_by_key(|((slot, ..), section)| {
-            (slot.yields_at(), std::cmp::Reverse(overuse(&section.rows)))
+            let is_small = !is_large(*slot, &section.rows);
+            (is_small, slot.yields_at(), std::cmp::Reverse(overuse(&section.rows)))
         });
     if let Some((_, section)) = first {
         return section.drop_last();
     }
     let last = |section: &Section| {
         section.rows.last().map(|row| {
-            let kept = (row.candidate.slot.is_declared(), row.candidate.pinned);
+            let slot = row.candidate.slot;
+            let kept = (slot.is_declared(), slot.is_essential(), row.candidate.pinned);
             (kept, row.candidate.score)
         })
     };

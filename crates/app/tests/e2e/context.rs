@@ -136,6 +136,41 @@ fn a_mistyped_session_on_the_command_line_is_refused_and_creates_none() {
     assert_eq!(set["result"]["session_id"], "new-1", "{set}");
 }
 
+/// @briefing_own_session
+#[test]
+fn a_resumed_session_gets_neither_its_own_decisions_nor_its_own_fixes() {
+    let home = home();
+    let _daemon = home.daemon();
+    let root = home.write("shop/Cargo.toml", "[package]").parent().unwrap().to_owned();
+    let event = |session: &str, name: &str, more: &Value| {
+        let mut payload = json!({ "session_id": session, "cwd": root, "hook_event_name": name });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        home.run_with(&["hook", name], payload.to_string().as_bytes()).stdout
+    };
+    let test = json!({ "command": "cargo test cart" });
+    event(SESSION, "SessionStart", &json!({ "source": "startup" }));
+    event(SESSION, "UserPromptSubmit", &json!({ "prompt": "Choose a queue for the orders" }));
+    let failed = json!({ "tool_name": "Bash", "tool_use_id": "t-1", "tool_input": test,
+        "error": "test cart::rounds ... FAILED\nerror: test failed" });
+    event(SESSION, "PostToolUseFailure", &failed);
+    let path = root.join("src/cart.rs");
+    let edited = json!({ "tool_name": "Edit", "tool_use_id": "t-2", "tool_response": {},
+        "tool_input": { "file_path": path, "old_string": "x", "new_string": "let total = 1;" } });
+    event(SESSION, "PostToolUse", &edited);
+    let worked = json!({ "tool_name": "Bash", "tool_use_id": "t-3", "tool_input": test,
+        "tool_response": { "stdout": "test result: ok. 3 passed; 0 failed", "stderr": "" } });
+    event(SESSION, "PostToolUse", &worked);
+    let decided = "We decided to use SQS and not Kafka, because nobody here runs Kafka.";
+    event(SESSION, "Stop", &json!({ "last_assistant_message": decided }));
+    event(SESSION, "SessionEnd", &json!({ "reason": "other" }));
+    let told = event(SESSION, "SessionStart", &json!({ "source": "resume" }));
+    assert!(!told.contains("Learned") && !told.contains("cargo test cart"), "{told}");
+    // They are news to another session.
+    let told = event("other-1", "SessionStart", &json!({ "source": "startup" }));
+    assert!(told.contains("use SQS and not Kafka"), "{told}");
+    assert!(told.contains("`cargo test cart` failed"), "{told}");
+}
+
 /// @resume_recovery
 #[test]
 fn after_compact_and_clear_every_set_and_the_environment_hint_come_back() {

@@ -235,6 +235,50 @@ fn a_handoff_in_a_prompt_is_not_stored_with_the_prompt() {
 
 /// @handoff
 #[test]
+fn every_failure_and_decision_is_handed_over_if_there_is_room_and_counted_if_not() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent = agent(&home, SESSION);
+    let tasks = [
+        ("cart", "rounding", "We decided to store money as integers, because floats lose cents."),
+        ("invoice", "tax column", "We decided to print invoices with WeasyPrint, not LaTeX."),
+        ("mail", "greeting line", "From now on every letter greets customers by first name."),
+        ("stock", "warehouse count", "We decided to lock shelves by row and not by table."),
+        ("search", "product filter", "Use Tantivy instead of Elastic for the catalogue."),
+        ("login", "session cookie", "Never keep passwords in the browser storage."),
+    ];
+    for (name, subject, decision) in tasks {
+        agent.asks(&format!("Repair the {subject} of the {name} module"));
+        let command = format!("cargo test {name}");
+        agent.fails(&command, &format!("test {name}::works ... FAILED\nerror: test failed"));
+        agent.edits(&format!("src/{name}.rs"), &format!("let {name} = 1;"));
+        agent.runs(&command, "test result: ok. 3 passed; 0 failed");
+        agent.answers(decision);
+    }
+    let text = home.run(&["handoff", "--tokens", "2400"]).ok();
+    for (name, _, decision) in tasks {
+        assert!(text.contains(&format!("`cargo test {name}` failed")), "{name}: {text}");
+        assert!(text.contains(decision.trim_end_matches('.')), "{decision}: {text}");
+    }
+    assert!(!text.contains("left out"), "{text}");
+    let text = home.run(&["handoff", "--tokens", "450"]).ok();
+    let failed = text.split("## Failed\n").nth(1).expect("the section");
+    let failed: Vec<&str> = failed.lines().take_while(|line| line.starts_with("- ")).collect();
+    let shown = failed.iter().filter(|line| line.contains("` failed")).count();
+    let counted = format!("- ({} failures left out", tasks.len() - shown);
+    assert!(failed.last().is_some_and(|line| line.starts_with(&counted)), "{text}");
+    // A long hint is shortened, so that the shortest text still says what it is about.
+    let hint = "source .env; ".repeat(75);
+    home.run(&["context", "env", hint.trim(), "--session", SESSION]).ok();
+    let text = home.run(&["handoff", "--tokens", "200"]).ok();
+    for kept in ["[HANDOFF from ", "Directory: ", "Environment hint: source .env;", "## Intent"] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    assert!(text.chars().count() <= 800, "{text}");
+}
+
+/// @handoff
+#[test]
 fn a_handoff_fits_into_its_tokens_and_keeps_every_section() {
     let home = home();
     let _daemon = home.daemon();

@@ -31,8 +31,11 @@ pub const STATUS_LINE_BYTES_MAX: usize = 1024 * 1024;
 pub const HANDOFF_TOKENS_MIN: usize = 200;
 pub const HANDOFF_TOKENS_DEFAULT: usize = 1_500;
 pub const HANDOFF_TOKENS_MAX: usize = super::INJECT_TOKENS_MAX;
-/// Lines of that text, and rows of its sections.
-pub const HANDOFF_LINES_MAX: usize = 70;
+/// Lines of that text: its tokens are the limit.
+pub const HANDOFF_LINES_MAX: usize = HANDOFF_TOKENS_MAX;
+/// An environment hint with room for fewer characters is left out of it.
+pub const ENV_HINT_SHOWN_MIN: usize = 40;
+/// Rows of its sections if other sections need the room.
 pub const HANDOFF_DONE_MAX: usize = 10;
 pub const HANDOFF_FAILED_MAX: usize = 6;
 pub const HANDOFF_OPEN_MAX: usize = 6;

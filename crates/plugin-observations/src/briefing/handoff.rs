@@ -14,9 +14,6 @@ use super::{learned, topic};
 use crate::same_run::{self, ProgramKey};
 use crate::settings::ANSWERS;
 
-/// The most failures without a fix.
-const UNFIXED_MAX: usize = 4;
-
 /// The rows about the session of this moment.
 pub(super) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
     let Some(name) = moment.session else { return Ok(Vec::new()) };
@@ -181,7 +178,7 @@ impl HandoffWriter<'_> {
                     && same_run::may_have_worked(later)
                     && ProgramKey::of(later).is_some_and(|of| key.is_fixed_by(seen, (&of, later)))
             });
-            if !worked && !keys.contains(&key) && rows.len() < UNFIXED_MAX {
+            if !worked && !keys.contains(&key) {
                 rows.push(((seen.id, seen.at_ms), format!("{}; not fixed", run::told(seen))));
                 keys.push(key);
             }
@@ -211,7 +208,7 @@ impl HandoffWriter<'_> {
         {
             self.add(Slot::HandoffOpen, (last.id, last.at_ms), ASKED_BACK, text);
         }
-        for seen in ends.red.iter().take(limits::RED_RUNS_TOLD) {
+        for seen in &ends.red {
             let text = format!("red: {}", run::told(seen));
             self.add(Slot::HandoffOpen, (seen.id, seen.at_ms), "a run that is red", text);
         }

@@ -45,6 +45,8 @@ pub(super) struct RecentDecisions {
 }
 
 struct CurrentDecision {
+    /// The agent's own id of the session that states it.
+    session: String,
     id: i64,
     at: i64,
     sentence: String,
@@ -54,8 +56,8 @@ impl RecentDecisions {
     pub(super) fn read(writer: &SectionWriter<'_>) -> Result<RecentDecisions, OpError> {
         let mut replaced = Vec::new();
         let current = read_decisions(writer, &mut replaced)?.into_iter().map(|one| {
-            let Decision { id, at, sentence, .. } = one;
-            CurrentDecision { id, at, sentence: sentence.to_owned() }
+            let Decision { session, id, at, sentence, .. } = one;
+            CurrentDecision { session: session.to_owned(), id, at, sentence: sentence.to_owned() }
         });
         Ok(RecentDecisions { current: current.collect(), replaced })
     }
@@ -74,6 +76,7 @@ impl RecentDecisions {
 
 /// A decision that may get a row.
 struct Decision<'w> {
+    session: &'w str,
     id: i64,
     at: i64,
     said: TalkStatement,
@@ -104,12 +107,13 @@ impl Decision<'_> {
 pub(super) fn decisions(writer: &mut SectionWriter<'_>, slot: Slot) {
     let decisions = std::mem::take(&mut writer.decisions);
     let mut rows = 0;
-    for CurrentDecision { id, at, sentence } in &decisions.current {
+    let most = if writer.work.is_of_session { usize::MAX } else { DECISIONS_MAX };
+    for CurrentDecision { session, id, at, sentence } in &decisions.current {
         let (id, at) = (*id, *at);
-        if rows == DECISIONS_MAX {
+        if rows == most {
             break;
         }
-        if writer.is_quoted(sentence) {
+        if writer.is_quoted(sentence) || !writer.brief.is_of_another(session) {
             continue;
         }
         let row = BriefingRow {
@@ -135,7 +139,11 @@ fn read_decisions<'w>(
     let mut told: Vec<Decision<'_>> = Vec::new();
     // Records that change something and state no decision: they get a row if they replace one.
     let mut changes: Vec<Decision<'_>> = Vec::new();
-    for RecentTalk { at, id, kind, turn, text, is_older } in talk(writer) {
+    let read_max = match writer.work.is_of_session {
+        true => limits::HANDOFF_READ_TALK,
+        false => DECISIONS_READ_MAX,
+    };
+    for RecentTalk { session, at, id, kind, turn, text, is_older } in talk(writer) {
         let judge = || Ok(text::decision(text).is_some() || text::change(text).is_some());
         let decides = writer.brief.rx.verdict(TextQuestion::Decides, (id, 0), judge)?;
         // Every newer prompt may state something that was changed later.
@@ -151,7 +159,7 @@ fn read_decisions<'w>(
             continue;
         }
         let said = TalkStatement::new(writer.brief.rx, (id, at), kind, turn, text);
-        let decision = Decision { id, at, said, sentence, subject: OnceCell::new() };
+        let decision = Decision { session, id, at, said, sentence, subject: OnceCell::new() };
         if let Some(newer) = replacing(writer, &told, &decision)? {
             replaced.push((id, newer.id));
             continue;
@@ -168,7 +176,7 @@ fn read_decisions<'w>(
         let newer = place.map(|place| changes.remove(place));
         replaced.extend(newer.iter().map(|newer| (id, newer.id)));
         let (list, most) = match (newer.is_some() || decided.is_some(), changed.is_some()) {
-            (true, _) => (&mut told, DECISIONS_READ_MAX),
+            (true, _) => (&mut told, read_max),
             (false, true) => (&mut changes, CHANGES_MAX),
             (false, false) => continue,
         };
@@ -185,6 +193,7 @@ fn read_decisions<'w>(
 
 /// A prompt or an answer.
 struct RecentTalk<'w> {
+    session: &'w str,
     at: i64,
     id: i64,
     kind: ObsType,
@@ -199,12 +208,14 @@ struct RecentTalk<'w> {
 fn talk<'w>(writer: &'w SectionWriter<'_>) -> Vec<RecentTalk<'w>> {
     let work = &writer.work;
     let said = |prompt: &'w Prompt, is_older| {
-        let (at, id, text) = (prompt.at, prompt.id, prompt.content.as_str());
-        RecentTalk { at, id, kind: ObsType::UserPrompt, turn: Some(id), text, is_older }
+        let (session, text) = (prompt.session_id.as_str(), prompt.content.as_str());
+        let (at, id, kind) = (prompt.at, prompt.id, ObsType::UserPrompt);
+        RecentTalk { session, at, id, kind, turn: Some(id), text, is_older }
     };
     let answered = work.answers.iter().map(|seen| {
-        let (at, id, text) = (seen.at_ms, seen.id, seen.content.as_str());
-        RecentTalk { at, id, kind: ObsType::Answer, turn: seen.prompt_id, text, is_older: false }
+        let (session, text) = (seen.session_id.as_str(), seen.content.as_str());
+        let (at, id, turn, kind) = (seen.at_ms, seen.id, seen.prompt_id, ObsType::Answer);
+        RecentTalk { session, at, id, kind, turn, text, is_older: false }
     });
     let newer = work.prompts.iter().map(|prompt| said(prompt, false));
     let older = work.older_prompts.iter().map(|prompt| said(prompt, true));
@@ -246,16 +257,16 @@ struct ToldFix {
     files: Vec<String>,
 }
 
-/// Failures with their fix. A corrected command ranks above a test that was red for a while.
+/// Failures with their fix. A corrected command ranks above a test that was red for a while. The text about one session
+/// has a row for each fix, a briefing only some, with one failure of a program.
 pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
     let work = &writer.work;
-    let mut keys: Vec<ProgramKey> = Vec::new();
+    let all = work.is_of_session;
+    let mut keys: Vec<(ProgramKey, i64)> = Vec::new();
     let mut fixes: Vec<ToldFix> = Vec::new();
     let failures = work.failures.iter();
     // The command that fixed an older failure may not be among those that were read.
-    let is_full = work.commands.len() == limits::BRIEFING_READ_COMMANDS;
-    let known_since = work.commands.last().filter(|_| is_full).map_or(i64::MIN, |seen| seen.at_ms);
-    let failures = failures.filter(|failure| failure.at_ms >= known_since);
+    let failures = failures.filter(|failure| failure.at_ms >= work.commands_since);
     let failed: Vec<(ProgramKey, &Observation)> =
         failures.filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
     let first = failed.last().map_or(i64::MAX, |(_, failure)| failure.at_ms);
@@ -269,14 +280,19 @@ pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
         commands.filter(may_fix).filter_map(|seen| Some((ProgramKey::of(seen)?, seen))).collect();
     worked.sort_by_key(|(_, seen)| std::cmp::Reverse((seen.at_ms, seen.id)));
     for (key, failure) in failed {
-        if keys.contains(&key) {
+        let mut told_fixes = keys.iter().filter(|(known, _)| *known == key).map(|(_, fix)| *fix);
+        if !all && told_fixes.next().is_some() {
             continue;
         }
         let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
-        if only_stages(&fix) {
+        if only_stages(&fix) || told_fixes.any(|known| known == fix.worked.id) {
             continue;
         }
-        keys.push(key);
+        keys.push((key, fix.worked.id));
+        // The session that found a fix knows it.
+        if !writer.brief.is_of_another(&fix.worked.session_id) {
+            continue;
+        }
         let is_other = fix.worked.content != failure.content;
         let inside = fix.between.iter().filter(|path| work.holds(path));
         let files: Vec<String> = inside.take(FILES_BETWEEN).map(|path| (*path).into()).collect();
@@ -289,7 +305,8 @@ pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
     }
     fixes.sort_by_key(|fix| std::cmp::Reverse((fix.is_other, fix.at, fix.id)));
     let others = fixes.iter().filter(|fix| fix.is_other).count();
-    for fix in fixes.into_iter().take(FIXES_MAX.min(others + RERUNS_MAX)) {
+    let most = if all { usize::MAX } else { FIXES_MAX.min(others + RERUNS_MAX) };
+    for fix in fixes.into_iter().take(most) {
         let ToldFix { is_other, at, id, text, files } = fix;
         let weight = if is_other { 0.45 } else { 0.35 };
         let score = weight + 0.1 * writer.recency(at);

@@ -20,6 +20,8 @@ pub(super) struct RecentWork {
     pub(super) edits: Vec<Observation>,
     /// Commands since the oldest of the failures.
     pub(super) commands: Vec<Observation>,
+    /// The time before which no command was read.
+    pub(super) commands_since: i64,
     pub(super) failures: Vec<Observation>,
     pub(super) prompts: Vec<Prompt>,
     /// Prompts before these, which are read for decisions only.
@@ -27,6 +29,13 @@ pub(super) struct RecentWork {
     /// The agent's own answers, without those that failed. Those of subagents are only of the session that is briefed.
     pub(super) answers: Vec<Observation>,
     pub(super) roots: Vec<String>,
+    /// Whether it is the work of one session, of which as many rows are shown as fit.
+    pub(super) is_of_session: bool,
+}
+
+/// The time of the oldest of the newest records, if there may be older ones.
+fn read_since(found: &[Observation], most: usize) -> i64 {
+    found.last().filter(|_| found.len() >= most).map_or(i64::MIN, |oldest| oldest.at_ms)
 }
 
 impl RecentWork {
@@ -59,14 +68,18 @@ impl RecentWork {
         let failed_since = failures.last().map_or(i64::MAX, |failure| failure.at_ms);
         let mut said = prompts::lately(rx, projects, talk, limits::BRIEFING_READ_PROMPTS)?;
         let older_prompts = said.split_off(said.len().min(limits::BRIEFING_READ_TALK));
+        let most = limits::BRIEFING_READ_COMMANDS;
+        let commands = lately(&[ObsType::Command], failed_since, most)?;
         let mut work = RecentWork {
             sessions,
             own,
             runs: observations::runs(rx, projects, work, limits::BRIEFING_READ_RUNS)?,
             commits: lately(&[ObsType::GitCommit], talk, limits::BRIEFING_READ_COMMITS)?,
             edits: lately(&edits, work, limits::BRIEFING_READ_EDITS)?,
-            commands: lately(&[ObsType::Command], failed_since, limits::BRIEFING_READ_COMMANDS)?,
+            commands_since: read_since(&commands, most),
+            commands,
             failures,
+            is_of_session: false,
             prompts: said,
             older_prompts,
             answers: lately(&[ObsType::Answer], talk, limits::BRIEFING_READ_TALK)?,
@@ -99,13 +112,18 @@ impl RecentWork {
         said.retain(|prompt| prompt.session_id == session.session_id);
         let mut runs = observations::runs(rx, &projects, since, work)?;
         runs.retain(own);
+        let mut commands = observations::lately(rx, &projects, &[ObsType::Command], since, work)?;
+        let commands_since = read_since(&commands, work);
+        commands.retain(own);
         let mut work = RecentWork {
             sessions: Vec::new(),
             own: Some(session.clone()),
             runs,
             commits: lately(&[ObsType::GitCommit], work)?,
             edits: lately(&[ObsType::FileEdit, ObsType::FileWrite], work)?,
-            commands: lately(&[ObsType::Command], work)?,
+            commands_since,
+            commands,
+            is_of_session: true,
             failures: lately(&[ObsType::CommandError], work)?,
             prompts: said,
             older_prompts: Vec::new(),

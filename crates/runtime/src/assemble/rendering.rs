@@ -165,10 +165,9 @@ pub(super) fn lines<'s>(
 
 /// The line below a section that says how many rows were left out.
 fn left_out(slot: Slot, section: &Section) -> Option<String> {
-    let count = section.left_out;
-    (slot.counts_left_out() && count > 0).then(|| {
-        format!("- ({} left out; `session_trace` lists all)", text::counted(count, "earlier task"))
-    })
+    let (count, row) = (section.left_out, slot.counted_as()?);
+    (count > 0)
+        .then(|| format!("- ({} left out; `session_trace` lists all)", text::counted(count, row)))
 }
 
 /// The number of lines and characters of a text that has only the rows that a session declared.
