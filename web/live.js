@@ -71,6 +71,13 @@ export function subscribe(method, params, onMessage) {
   };
 }
 
+/** Whether a message with these filters is of a subscription of this feed. */
+function isOf(feed, filters) {
+  const { after_id: _, ...asked } = JSON.parse(JSON.stringify(feed.params()));
+  const names = Object.keys(asked);
+  return names.length === Object.keys(filters).length && names.every((name) => asked[name] === filters[name]);
+}
+
 function send(method, params) {
   if (socket?.readyState !== WebSocket.OPEN) return;
   lastId += 1;
@@ -97,6 +104,7 @@ function receive(text) {
     const wanted = feed.params().session_id;
     // Messages about a context name their session; another one's may still be on its way.
     if (message.params.sessionId && wanted && message.params.sessionId !== wanted) continue;
+    if (message.params.filters && !isOf(feed, message.params.filters)) continue;
     feed.onMessage(message.params);
   }
   for (const { method, callback } of [...listeners]) {

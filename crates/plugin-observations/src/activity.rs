@@ -298,7 +298,11 @@ impl Feed for ActivityFeed {
             true => records.len(),
             false => activity::count_since(rx, &query, after)?,
         };
-        let message = json!({ "records": records, "count": count, "last_id": last });
+        // A client may have several subscriptions, and a record may be in more than one of them.
+        let mut filters = params.clone();
+        filters.remove("after_id");
+        let message =
+            json!({ "filters": filters, "records": records, "count": count, "last_id": last });
         let message = (count > 0).then_some(message);
         Ok(Some(Pulled { message, last: u64::try_from(last).unwrap_or_default() }))
     }

@@ -268,6 +268,31 @@ fn two_subscriptions_of_a_socket_share_its_four_messages_a_second() {
     assert!(millis >= 9 * 250 - 50, "10 messages in {millis} ms");
 }
 
+/// @activity_feed
+#[test]
+fn a_message_says_which_subscription_of_the_socket_it_belongs_to() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    says(&http, "s-1", "/srv/a", "before the subscriptions");
+    let mut watcher = socket(&daemon);
+    let filters = [json!({ "project": "*" }), json!({ "agent": "claude-code" })];
+    for filter in &filters {
+        let mut params = filter.clone();
+        params["after_id"] = json!(1);
+        watcher.rpc("activity/subscribe", &params).unwrap();
+    }
+    runs(&http, "s-1", "/srv/a", "make cart", false);
+    let mut named: Vec<Value> = Vec::new();
+    while named.len() < filters.len() {
+        let filter = frame(&mut watcher, "activity/new")["filters"].clone();
+        if !named.contains(&filter) {
+            named.push(filter);
+        }
+    }
+    assert!(filters.iter().all(|filter| named.contains(filter)), "{named:?}");
+}
+
 /// A hook event at a time, in milliseconds since 1970.
 fn at(http: &Http, at: i64, event: &str, mut payload: Value) {
     payload["hook_event_name"] = json!(event);
