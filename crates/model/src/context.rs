@@ -131,8 +131,10 @@ impl JsonSchema for ContextSets {
 pub fn footer(files: &[String], applet: &[String]) -> String {
     let shown = |text: &str| text::one_line(text, limits::FOOTER_NAME_CHARS_MAX);
     let name = |path: &String| {
-        let path = path.trim_end_matches(['/', '\\']);
-        shown(path.rsplit(['/', '\\']).next().unwrap_or(path))
+        let inner = path.trim_end_matches(['/', '\\']);
+        let name = inner.rsplit(['/', '\\']).next().filter(|name| !name.is_empty());
+        // A root has no base name.
+        shown(name.unwrap_or(path))
     };
     let mut parts: Vec<String> = files.iter().take(limits::FOOTER_FILES_MAX).map(name).collect();
     if let Some(more) = files.len().checked_sub(limits::FOOTER_FILES_MAX).filter(|more| *more > 0) {
@@ -196,6 +198,7 @@ mod tests {
         assert_eq!(footer(&files, &applet), "spec.md · notes.md · e␛[31m.rs · d · [git-diff]");
         let seven = list(&["/1", "/2", "/3", "/4", "/5", "/6", "/7"]);
         assert_eq!(footer(&seven, &[]), "1 · 2 · 3 · 4 · 5 · +2 more");
+        assert_eq!(footer(&list(&["/", "/a"]), &[]), "/ · a");
     }
 
     fn texts(items: &[&str]) -> Vec<String> {

@@ -46,6 +46,7 @@ pub(crate) struct DeleteSessionOutput {
     observations: usize,
     /// Items of its context.
     items: usize,
+    /// Texts that its agent got, as `receipts` lists them.
     receipts: usize,
 }
 
@@ -106,9 +107,6 @@ impl Op for DeleteSession {
             sessions::check_whole_id(&session_id, &session)?;
             let counted = counts(tx, &session, keep_observations)?;
             purge::session(tx, session.id, keep_observations)?;
-            if !keep_observations {
-                purge::session_id(tx, &session.session_id)?;
-            }
             Ok(DeleteSessionOutput { success: true, ..counted })
         });
         match &done {
@@ -142,7 +140,7 @@ fn counts(
         answers,
         observations: records.count("observations").saturating_sub(answers),
         items: context::of_session(rx, session.id)?.iter().map(|(_, items)| items.len()).sum(),
-        receipts: receipts::count_all(rx, session.id)?,
+        receipts: receipts::count_texts(rx, session.id)?,
     })
 }
 

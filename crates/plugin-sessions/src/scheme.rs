@@ -60,8 +60,11 @@ impl Scheme for ContextScheme {
         Ok(Some(feed::changes_of(parts(path)?.0)))
     }
 
-    /// An event that names the set which changed does not concern the others.
+    /// An event that names the set which changed does not concern the others. A resume changes none.
     fn concerns(&self, path: &EntryPath, event: &Published) -> bool {
+        if event.reason.as_deref() == Some("resume") {
+            return false;
+        }
         let changed = event.data.get("setName").and_then(|name| name.as_str());
         match (path.segments.get(1), changed) {
             (Some(set), Some(changed)) => set == changed,

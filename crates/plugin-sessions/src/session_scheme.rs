@@ -3,7 +3,7 @@
 use contract::{Cx, OpError, Scheme};
 use model::context::ContextSets;
 use model::entry::{Entry, EntryLine, EntryPath};
-use model::event::EventFilter;
+use model::event::{EventFilter, Published};
 use model::limits;
 use model::session::Session;
 use model::time::rfc3339_seconds;
@@ -64,6 +64,11 @@ impl Scheme for SessionScheme {
     fn updated_by(&self, path: &EntryPath) -> Result<Option<EventFilter>, OpError> {
         let subject = Some(format!("session://{}", name_of(path)?));
         Ok(Some(EventFilter { subject, ..EventFilter::default() }))
+    }
+
+    /// An event before has reported the start of a session that is resumed, and the empty context of a deleted one.
+    fn concerns(&self, _: &EntryPath, event: &Published) -> bool {
+        !matches!(event.reason.as_deref(), Some("resume" | "deleted"))
     }
 }
 

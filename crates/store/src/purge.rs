@@ -116,7 +116,12 @@ pub fn plan(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
 pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(tx, filter)?;
     origins::forget(tx, &json_ids(plan.records.all()))?;
-    execute(tx, filter, &plan)
+    // The session that the filter names leaves no id either.
+    let gone = filter.session.filter(|id| plan.sessions.contains(id));
+    let gone = gone.map(|id| sessions::by_id(tx, id)).transpose()?.flatten();
+    let purged = execute(tx, filter, &plan)?;
+    gone.map_or(Ok(()), |gone| session_id(tx, &gone.session_id))?;
+    Ok(purged)
 }
 
 /// Deletes the records that match, which an import added; it can be repeated.
@@ -163,7 +168,7 @@ pub fn session(tx: &Tx<'_>, session: i64, keep_records: bool) -> Result<(), OpEr
 }
 
 /// Removes the agent's own id of a deleted session from the events about it.
-pub fn session_id(tx: &Tx<'_>, name: &str) -> Result<(), OpError> {
+pub(crate) fn session_id(tx: &Tx<'_>, name: &str) -> Result<(), OpError> {
     secure(tx, true)?;
     let removed = events::forget_session(tx, name).and_then(|()| hook_events::forget(tx, name));
     secure(tx, false)?;

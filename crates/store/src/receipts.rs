@@ -132,9 +132,9 @@ pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64,
     })
 }
 
-/// How many receipts a session has.
-pub fn count_all(rx: &Rx<'_>, session: i64) -> Result<usize, OpError> {
-    const COUNT: &str = "SELECT count(*) FROM receipts WHERE session = ?1";
+/// How many texts a session got. The rows of a text have the same time.
+pub fn count_texts(rx: &Rx<'_>, session: i64) -> Result<usize, OpError> {
+    const COUNT: &str = "SELECT count(DISTINCT at) FROM receipts WHERE session = ?1";
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([session], |row| row.cell(0)))
 }
 

@@ -655,6 +655,36 @@ fn the_end_of_a_watched_session_is_reported() {
     assert_updated(&next_line(&agent), &uri("files"));
 }
 
+/// @resource_updates
+#[test]
+fn a_resume_and_a_deletion_are_each_reported_once_and_a_resume_changes_no_set() {
+    let home = home();
+    let daemon = home.daemon();
+    let starts = |session: &str, source: &str| {
+        let payload = json!({ "session_id": session, "cwd": "/srv/shop", "source": source });
+        home.call("hook", &json!({ "event": "SessionStart", "payload": payload }));
+    };
+    starts(SESSION, "startup");
+    set(&home, "ports", &["80"]);
+    let mut agent = home.serve();
+    agent.initialize("2025-06-18");
+    let of_session = format!("session://{SESSION}");
+    for watched in [of_session.as_str(), &uri("ports"), "session://last-1"] {
+        subscribe(&mut agent, watched);
+    }
+    starts(SESSION, "resume");
+    daemon.http().send("DELETE", &format!("/api/sessions/{SESSION}"), b"");
+    starts("last-1", "startup");
+    let mut updated = Vec::new();
+    while updated.last().is_none_or(|last| last != "session://last-1") {
+        let uri = next_line(&agent)["params"]["uri"].clone();
+        updated.push(uri.as_str().expect("a URI").to_owned());
+    }
+    updated.sort();
+    let ports = uri("ports");
+    assert_eq!(updated, [&ports, &of_session, &of_session, "session://last-1"]);
+}
+
 /// @context_event_stream
 #[test]
 fn a_subscriber_that_never_reads_delays_no_one_else() {

@@ -530,6 +530,25 @@ fn a_misspelled_set_is_named_in_a_whole_context_and_not_when_it_is_cleared() {
     assert_eq!(done["warning"], Value::Null, "{done}");
 }
 
+/// @session_delete
+#[test]
+fn receipts_are_counted_as_they_are_listed_and_a_purged_session_leaves_no_id() {
+    let home = home();
+    let daemon = home.daemon();
+    worked(&home, &daemon.http(), SESSION);
+    event(&home, "other-1", "SessionStart", &json!({ "source": "startup" }));
+    let other = json!({ "session_id": "other-1", "project": "*" });
+    let listed = home.call("receipts", &other)["receipts"].clone();
+    let texts = listed.as_array().expect("a list").len();
+    assert!(texts > 0, "{listed}");
+    let counted = home.run(&["sessions", "delete", "other-1"]);
+    let noun = if texts == 1 { "receipt" } else { "receipts" };
+    assert!(counted.stderr.contains(&format!(", {texts} {noun}")), "{counted:?} {listed}");
+    home.run(&["purge", "--session", SESSION, "--confirm"]).ok();
+    home.run(&["stop"]).ok();
+    assert_eq!(files_with(&home, &[WORD, SESSION]), [] as [std::path::PathBuf; 0]);
+}
+
 /// @session_kept
 #[test]
 fn a_backup_a_restore_and_a_repair_keep_names_hints_and_sets() {
