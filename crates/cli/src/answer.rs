@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use text::secrets::{Profile, redact_json};
 use text::table::fitted;
 
-use crate::name::{Name, ResultForm, Saying};
+use crate::name::{ProgramName, ResultForm, Saying};
 use crate::output::Output;
 use crate::parse::OpCall;
 
@@ -51,7 +51,7 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: OpCall) -
 }
 
 /// Replaces operations and parameters in an error by commands and flags.
-fn in_words_of_the_line(error: OpError, call: &OpCall, name: &Name) -> OpError {
+fn in_words_of_the_line(error: OpError, call: &OpCall, name: &ProgramName) -> OpError {
     let param = error.details.get("param").and_then(Value::as_str);
     // `ids[1]` is one of the values of `ids`.
     let list = param.and_then(|param| param.split('[').next());

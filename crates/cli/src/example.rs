@@ -3,12 +3,12 @@
 use contract::Operation;
 use serde_json::Value;
 
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::param::{Param, ParamKind, split_list, structure};
 
 /// The line that calls the operation with these parameters: its own command under this name, or `rekindle call` if
 /// the command cannot express them.
-pub(crate) fn command_line(op: &Operation, params: &Value, name: &Name) -> String {
+pub(crate) fn command_line(op: &Operation, params: &Value, name: &ProgramName) -> String {
     own_line(op, params, name).unwrap_or_else(|| call_line(op, params))
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn call_line(op: &Operation, params: &Value) -> String {
     format!("rekindle call {} {}", op.info.name, quoted(&params.to_string()))
 }
 
-fn own_line(op: &Operation, params: &Value, name: &Name) -> Option<String> {
+fn own_line(op: &Operation, params: &Value, name: &ProgramName) -> Option<String> {
     if op.info.cli.path.is_empty() {
         return None;
     }

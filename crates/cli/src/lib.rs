@@ -32,7 +32,7 @@ pub use answer::run_op;
 pub use clap_complete::Shell;
 pub use live::{LiveValues, SETTING, live_values};
 pub use man::man_page;
-pub use name::{Name, ParamDefault, ResultForm, Saying};
+pub use name::{ParamDefault, ProgramName, ResultForm, Saying};
 pub use output::Output;
 pub use parse::{OpCall, OwnCommand, Parsed, Selection, completion_script, parse};
 pub use reference::reference;

@@ -6,7 +6,7 @@ use contract::op::PrettyText;
 
 /// A program name and its commands.
 #[derive(Debug)]
-pub struct Name {
+pub struct ProgramName {
     pub word: &'static str,
     /// The program's description under this name.
     pub about: &'static str,
@@ -73,9 +73,9 @@ impl Saying {
     };
 }
 
-impl Name {
+impl ProgramName {
     /// The program's own name, under which it has every command.
-    pub const FULL: Name = Name {
+    pub const FULL: ProgramName = ProgramName {
         word: "rekindle",
         about: "Local memory and context for coding agents",
         group: None,
@@ -86,7 +86,7 @@ impl Name {
 
     /// Whether this is the program's own name.
     pub fn is_full(&self) -> bool {
-        self.word == Name::FULL.word
+        self.word == ProgramName::FULL.word
     }
 
     /// The variant of the command with these words under the full name.
@@ -108,7 +108,7 @@ impl Name {
 
     /// The beginning of a line that calls the command, under the full name if this one lacks it.
     pub(crate) fn any_line(&self, path: &[&str]) -> String {
-        let full = || Name::FULL.line(path);
+        let full = || ProgramName::FULL.line(path);
         self.line(path).or_else(full).unwrap_or_else(|| self.word.to_owned())
     }
 
@@ -127,7 +127,7 @@ impl Name {
 
     /// Replaces the program's name in our own text about the commands from outside the group.
     pub(crate) fn renamed(&self, text: &str) -> String {
-        let full = Name::FULL.word;
+        let full = ProgramName::FULL.word;
         self.own.iter().fold(text.to_owned(), |text, own| {
             text.replace(&format!("{full} {own}"), &format!("{} {own}", self.word))
         })
@@ -136,7 +136,7 @@ impl Name {
     /// Replaces commands that a text quotes by their full name with those of this name.
     pub(crate) fn said(&self, text: &str) -> String {
         let mut said = text.to_owned();
-        let (full, word) = (Name::FULL.word, self.word);
+        let (full, word) = (ProgramName::FULL.word, self.word);
         if let Some(group) = self.group {
             said = said.replace(&format!("`{full} {group} "), &format!("`{word} "));
         }

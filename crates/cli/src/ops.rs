@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use text::table::{fitted, paragraph};
 
 use crate::example;
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::output::Output;
 use crate::param::Param;
 
@@ -49,7 +49,7 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     text.push('\n');
     let command = match info.cli.path {
         [] => format!("rekindle call {}", info.name),
-        path => Name::FULL.any_line(path),
+        path => ProgramName::FULL.any_line(path),
     };
     let core = if info.core { ", listed by default" } else { "" };
     for (label, value) in [
@@ -77,7 +77,7 @@ pub(crate) fn one(out: &mut Output, op: &Operation) -> u8 {
     }
     for shown in info.examples {
         let params: Value = serde_json::from_str(shown.params).unwrap_or_default();
-        let line = example::command_line(op, &params, &Name::FULL);
+        let line = example::command_line(op, &params, &ProgramName::FULL);
         let call = example::call_line(op, &params);
         text.push_str(&format!("  {dim}# {}{dim:#}\n  {line}\n", shown.title));
         if call != line {

@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Style};
 use model::{Code, OpError};
 use serde_json::{Value, json};
 
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::{EXIT_USAGE, pager, render};
 
 /// Where a command prints, and how.
@@ -19,7 +19,7 @@ pub struct Output {
     /// Whether results and errors are JSON on stdout. [`crate::parse`] sets it.
     pub json: bool,
     /// The name that messages use for commands.
-    name: &'static Name,
+    name: &'static ProgramName,
     out: OutputStream,
     err: OutputStream,
     /// Whether stdout is a terminal.
@@ -51,7 +51,7 @@ struct OutputStream {
 
 impl Output {
     /// The process's own streams, coloured if they are terminals.
-    pub fn standard(name: &'static Name) -> Output {
+    pub fn standard(name: &'static ProgramName) -> Output {
         let (out, err) = (io::stdout(), io::stderr());
         let screen = out.is_terminal().then(client::platform::screen);
         let note_screen = err.is_terminal().then(client::platform::screen);
@@ -81,7 +81,7 @@ impl Output {
 
     /// Other streams; `terminal` says whether they are terminals, with colours.
     pub fn new(
-        name: &'static Name,
+        name: &'static ProgramName,
         out: Box<dyn Write>,
         err: Box<dyn Write>,
         terminal: bool,
@@ -186,7 +186,7 @@ impl Output {
     }
 
     /// The name under which the program was started.
-    pub fn name(&self) -> &'static Name {
+    pub fn name(&self) -> &'static ProgramName {
         self.name
     }
 

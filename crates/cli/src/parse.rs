@@ -12,7 +12,7 @@ use model::OpError;
 use serde_json::{Map, Value};
 
 use crate::input::{self, Stdin};
-use crate::name::{Name, Saying};
+use crate::name::{ProgramName, Saying};
 use crate::output::Output;
 use crate::param::{Param, ParamKind, read_json};
 use crate::tree::{self, CALL, COLUMNS, COMPLETIONS, DB, FULL, IDS, JSON, OPS, PORT};
@@ -157,7 +157,7 @@ fn leaf(matches: &ArgMatches) -> (Vec<String>, &ArgMatches) {
 struct LineParts<'l> {
     table: &'l Table,
     extra: Vec<Command>,
-    name: &'static Name,
+    name: &'static ProgramName,
     path: Vec<String>,
     matches: &'l ArgMatches,
     /// The line itself, and the tree that parsed it.
@@ -291,7 +291,7 @@ impl LineParts<'_> {
 /// The completion script of a command for a shell.
 pub fn completion_script(mut command: Command, shell: clap_complete::Shell) -> String {
     let (name, mut script) = (command.get_name().to_owned(), Vec::new());
-    let is_full = name == Name::FULL.word;
+    let is_full = name == ProgramName::FULL.word;
     clap_complete::generate(shell, &mut command, name, &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if shell == clap_complete::Shell::Zsh {

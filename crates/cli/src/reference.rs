@@ -5,7 +5,7 @@ use contract::{Operation, Table};
 use model::error::CODES;
 use serde_json::{Value, json};
 
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::tree;
 
 /// Width of the help texts, independent of the terminal.
@@ -13,7 +13,7 @@ const REFERENCE_COLUMNS: usize = 100;
 
 /// Operations, errors, commands and MCP tools of this build. The caller provides the settings and the environment.
 pub fn reference(table: &Table, extra: Vec<Command>, config: Value, environment: Value) -> Value {
-    let mut root = tree::command(table, extra, &Name::FULL).term_width(REFERENCE_COLUMNS);
+    let mut root = tree::command(table, extra, &ProgramName::FULL).term_width(REFERENCE_COLUMNS);
     root.build();
     let mut commands = Vec::new();
     helps(&mut root, "", &mut commands);

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Name, Output, Selection, parse};
+use crate::{Output, ProgramName, Selection, parse};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -100,7 +100,7 @@ struct ListParams {
 struct NoParams {}
 
 #[derive(Serialize, JsonSchema)]
-struct Answer {
+struct NoteReply {
     /// Whether it worked.
     ok: bool,
 }
@@ -110,7 +110,7 @@ struct List;
 struct Inspect;
 struct Status;
 
-fn never() -> Result<Answer, OpError> {
+fn never() -> Result<NoteReply, OpError> {
     Err(OpError::internal("the command line runs no handler"))
 }
 
@@ -150,9 +150,9 @@ impl Op for Put {
         ..OpInfo::BASE
     };
     type Params = PutParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: PutParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: PutParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -172,9 +172,9 @@ impl Op for List {
         ..OpInfo::BASE
     };
     type Params = ListParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: ListParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: ListParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -189,9 +189,9 @@ impl Op for Inspect {
         ..OpInfo::BASE
     };
     type Params = NoParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -206,9 +206,9 @@ impl Op for Status {
         ..OpInfo::BASE
     };
     type Params = NoParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -276,11 +276,11 @@ impl Shared {
 
 /// An output that is captured, and its two streams.
 fn kept(terminal: bool) -> (Output, Shared, Shared) {
-    kept_as(&Name::FULL, terminal)
+    kept_as(&ProgramName::FULL, terminal)
 }
 
 /// A captured output of a program that was started by this name.
-fn kept_as(name: &'static Name, terminal: bool) -> (Output, Shared, Shared) {
+fn kept_as(name: &'static ProgramName, terminal: bool) -> (Output, Shared, Shared) {
     let (out, err) = (Shared::default(), Shared::default());
     (Output::new(name, Box::new(out.clone()), Box::new(err.clone()), terminal), out, err)
 }

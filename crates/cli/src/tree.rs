@@ -11,7 +11,7 @@ use contract::{Operation, Table};
 use serde_json::Value;
 
 use crate::example;
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::overview;
 use crate::param::{Param, ParamKind};
 use crate::wording::LineWords;
@@ -41,7 +41,7 @@ pub(crate) const COMPLETIONS: &str = "completions";
 
 /// The tree under this name. The full name has every command. Under another name, the commands of its group are at
 /// the top level, next to its own commands.
-pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
+pub fn command(table: &Table, extra: Vec<Command>, name: &ProgramName) -> Command {
     if name.is_full() {
         let own: Vec<String> = extra.iter().map(|own| own.get_name().to_owned()).collect();
         return overview::headed(whole(table, extra, name, None), table, &own);
@@ -52,7 +52,12 @@ pub fn command(table: &Table, extra: Vec<Command>, name: &Name) -> Command {
 /// The part of the tree with the commands that the line may name, without help texts. Building every command
 /// takes several milliseconds, most of them for the schemas of operations. If this part accepts a line, the
 /// whole tree would parse it equally; if it refuses the line, the caller must parse it with the whole tree.
-pub(crate) fn lean(table: &Table, extra: &[Command], name: &Name, argv: &[OsString]) -> Command {
+pub(crate) fn lean(
+    table: &Table,
+    extra: &[Command],
+    name: &ProgramName,
+    argv: &[OsString],
+) -> Command {
     let words = argv.iter().skip(1).take_while(|word| *word != "--");
     let words: HashSet<&str> = words.filter_map(|word| word.to_str()).collect();
     let is_named = |own: &&Command| {
@@ -66,7 +71,7 @@ pub(crate) fn lean(table: &Table, extra: &[Command], name: &Name, argv: &[OsStri
 }
 
 /// Whether these words contain the operation's command under this name.
-fn is_said(op: &Operation, words: &HashSet<&str>, name: &Name) -> bool {
+fn is_said(op: &Operation, words: &HashSet<&str>, name: &ProgramName) -> bool {
     let (path, aliases) = (op.info.cli.path, op.info.cli.aliases);
     let by_saying = name.saying(path).is_some_and(|saying| words.contains(saying.word));
     let is_there = |(place, word): (usize, &&str)| {
@@ -77,7 +82,7 @@ fn is_said(op: &Operation, words: &HashSet<&str>, name: &Name) -> bool {
 }
 
 /// The tree of another name, built from the commands of the whole tree.
-fn renamed(whole: Command, name: &Name) -> Command {
+fn renamed(whole: Command, name: &ProgramName) -> Command {
     let has = |command: &&Command| name.own.contains(&command.get_name());
     let own = whole.get_subcommands().filter(has).map(|own| {
         let after = own.get_after_help().map(|help| name.renamed(&help.to_string()));
@@ -102,7 +107,7 @@ fn renamed(whole: Command, name: &Name) -> Command {
 fn whole(
     table: &Table,
     extra: Vec<Command>,
-    name: &Name,
+    name: &ProgramName,
     words: Option<&HashSet<&str>>,
 ) -> Command {
     let mut shapes = CommandNode::default();
@@ -134,7 +139,7 @@ fn whole(
     root.subcommand(call()).subcommand(ops()).subcommand(completions(name))
 }
 
-fn root(name: &Name) -> Command {
+fn root(name: &ProgramName) -> Command {
     let json = Arg::new(JSON)
         .long("json")
         .action(ArgAction::SetTrue)
@@ -198,7 +203,7 @@ fn ops() -> Command {
         )
 }
 
-fn completions(name: &Name) -> Command {
+fn completions(name: &ProgramName) -> Command {
     Command::new(COMPLETIONS)
         .about("Print the completion script of a shell")
         .arg(
@@ -223,7 +228,7 @@ struct CommandNode<'t> {
 
 impl CommandNode<'_> {
     /// Builds the command of this word. Without `help` it has no help texts.
-    fn grow(self, word: &'static str, name: &Name, help: Option<&LineWords>) -> Command {
+    fn grow(self, word: &'static str, name: &ProgramName, help: Option<&LineWords>) -> Command {
         let mut command = Command::new(word);
         match self.op {
             Some(op) => {
@@ -251,7 +256,7 @@ impl CommandNode<'_> {
     }
 
     /// Adds the missing subcommands of this word to the caller's command.
-    fn graft(self, mut command: Command, name: &Name, help: Option<&LineWords>) -> Command {
+    fn graft(self, mut command: Command, name: &ProgramName, help: Option<&LineWords>) -> Command {
         for (word, node) in self.below {
             command = match command.find_subcommand(word) {
                 Some(_) => command.mut_subcommand(word, |own| node.graft(own, name, help)),
@@ -332,7 +337,7 @@ fn of_list(op: &Operation) -> Vec<Arg> {
 }
 
 /// The text below the arguments: examples, and the name of the operation.
-fn lesson(op: &Operation, name: &Name) -> String {
+fn lesson(op: &Operation, name: &ProgramName) -> String {
     let info = op.info;
     let mut text = String::new();
     for example in info.examples {

@@ -10,7 +10,7 @@ use model::OpError;
 use text::suggest;
 
 use crate::EXIT_USAGE;
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::output::Output;
 
 /// Prints clap's message about a line and returns the exit code.
@@ -112,7 +112,7 @@ fn hint(
     words: &str,
     command: &Command,
     table: &Table,
-    name: &Name,
+    name: &ProgramName,
 ) -> String {
     let is_root = words == name.word;
     let unknown = said.unknown_command();
@@ -161,7 +161,7 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 /// The first example in the help of a command.
-fn example(command: &Command, name: &Name) -> Option<String> {
+fn example(command: &Command, name: &ProgramName) -> Option<String> {
     let help = command.get_after_help()?.to_string();
     let line = help.lines().map(str::trim).find(|line| line.split(' ').next() == Some(name.word));
     line.map(str::to_owned)
@@ -255,10 +255,10 @@ fn suggested(said: &ClapContext<'_>, command: &Command) -> Option<String> {
 }
 
 /// The command of an operation whose name was typed as a command.
-fn command_of(table: &Table, word: &str, name: &Name) -> Option<String> {
+fn command_of(table: &Table, word: &str, name: &ProgramName) -> Option<String> {
     let path = table.find(word)?.info.cli.path;
     let call = format!("`rekindle call {word}`");
-    Some(match (name.line(path), Name::FULL.line(path)) {
+    Some(match (name.line(path), ProgramName::FULL.line(path)) {
         (Some(line), _) if !name.is_full() => format!("Use `{line}`."),
         (_, Some(line)) => format!("Use `{line}` or {call}."),
         (_, None) => format!("Use {call}."),

@@ -2,7 +2,7 @@
 
 use contract::Table;
 
-use crate::name::Name;
+use crate::name::ProgramName;
 use crate::param::Param;
 
 /// The names of operations and parameters on the command line.
@@ -20,13 +20,13 @@ impl LineWords {
         let flags =
             params.iter().filter(|param| param.position.is_none() && param.name.contains('_'));
         LineWords {
-            commands: LineWords::of_commands(table, &Name::FULL).commands,
+            commands: LineWords::of_commands(table, &ProgramName::FULL).commands,
             flags: flags.map(|param| (param.name.clone(), format!("--{}", param.flag()))).collect(),
         }
     }
 
     /// The commands alone, as the program is called by this name, for [`LineWords::explained`].
-    pub(crate) fn of_commands(table: &Table, name: &Name) -> LineWords {
+    pub(crate) fn of_commands(table: &Table, name: &ProgramName) -> LineWords {
         let command = |op: &contract::Operation| Some((op.info.name, name.line(op.info.cli.path)?));
         LineWords { commands: table.iter().filter_map(command).collect(), flags: Vec::new() }
     }

@@ -3,15 +3,15 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use cli::{Name, ParamDefault, ResultForm, Saying};
+use cli::{ParamDefault, ProgramName, ResultForm, Saying};
 use contract::pretty::typed;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// Names under which the program has the command line of a specification; `rekindle links` creates them.
-pub(crate) const LINKS: &[Name] = &[NUDGE, NMEM];
+pub(crate) const LINKS: &[ProgramName] = &[NUDGE, NMEM];
 
-const NUDGE: Name = Name {
+const NUDGE: ProgramName = ProgramName {
     word: "nudge",
     about: "Small facts about components, where they hold, for coding agents",
     group: Some("hint"),
@@ -20,7 +20,7 @@ const NUDGE: Name = Name {
     prefix: "",
 };
 
-pub(crate) const NMEM: Name = Name {
+pub(crate) const NMEM: ProgramName = ProgramName {
     word: "nmem",
     about: "Memory of what coding agents did, captured by hooks and found again",
     group: None,
@@ -103,14 +103,17 @@ pub(crate) const NMEM: Name = Name {
 };
 
 /// The name that the program was started by: the last component of `argv[0]`.
-pub(crate) fn started_by(program: Option<&OsStr>) -> &'static Name {
+pub(crate) fn started_by(program: Option<&OsStr>) -> &'static ProgramName {
     let word = program.and_then(|program| Path::new(program).file_name());
-    LINKS.iter().find(|name| word.is_some_and(|word| word == name.word)).unwrap_or(&Name::FULL)
+    LINKS
+        .iter()
+        .find(|name| word.is_some_and(|word| word == name.word))
+        .unwrap_or(&ProgramName::FULL)
 }
 
 /// A briefing under the title that this name gives it.
-pub(crate) fn titled(briefing: &str, name: &Name) -> String {
-    match briefing.strip_prefix(&format!("# {} ", Name::FULL.word)) {
+pub(crate) fn titled(briefing: &str, name: &ProgramName) -> String {
+    match briefing.strip_prefix(&format!("# {} ", ProgramName::FULL.word)) {
         Some(rest) => format!("# {} {rest}", name.word),
         None => briefing.to_owned(),
     }

@@ -81,7 +81,7 @@ fn the_help_of_a_group_lists_its_commands() {
                   Use this database instead of the default one
     "#]]
     .assert_eq(&help("rekindle note"));
-    let lonely = command(&table(), Vec::new(), &Name::FULL);
+    let lonely = command(&table(), Vec::new(), &ProgramName::FULL);
     let about = lonely.find_subcommand("note").unwrap().get_about().unwrap().to_string();
     assert_eq!(about, "list, put");
 }

@@ -9,9 +9,9 @@ use model::{Caller, Reply, Request, Road};
 use serde_json::{Value, json};
 
 use super::kept_as;
-use crate::{Name, OpCall, Selection, command, example, parse, run_op};
+use crate::{OpCall, ProgramName, Selection, command, example, parse, run_op};
 
-const NUDGE: Name = Name {
+const NUDGE: ProgramName = ProgramName {
     word: "nudge",
     about: "Small facts",
     group: Some("hint"),
@@ -30,7 +30,7 @@ fn extra() -> Vec<Command> {
 }
 
 /// The operation and parameters of a line, or its message and exit code.
-fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<OpCall, (u8, String)> {
+fn line(name: &'static ProgramName, args: &[&str], stdin: &[u8]) -> Result<OpCall, (u8, String)> {
     let (mut output, out, err) = kept_as(name, false);
     let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
     let mut stdin = stdin;
@@ -38,7 +38,7 @@ fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<OpCall, (u8,
         Selection::Op(mut call) => {
             // A person types it under the full name; it is not on the line.
             let typed = call.params.as_object_mut().and_then(|params| params.remove("typed"));
-            let is_set = call.op.name == "set_hint" && name.word == Name::FULL.word;
+            let is_set = call.op.name == "set_hint" && name.word == ProgramName::FULL.word;
             assert_eq!(typed, is_set.then_some(json!(true)), "{args:?}");
             Ok(call)
         }
@@ -48,17 +48,18 @@ fn line(name: &'static Name, args: &[&str], stdin: &[u8]) -> Result<OpCall, (u8,
 }
 
 fn call(args: &[&str]) -> (&'static str, Value) {
-    let call = line(&Name::FULL, args, b"").unwrap_or_else(|said| panic!("{args:?}: {said:?}"));
+    let call =
+        line(&ProgramName::FULL, args, b"").unwrap_or_else(|said| panic!("{args:?}: {said:?}"));
     (call.op.name, call.params)
 }
 
 fn said(args: &[&str]) -> (u8, String) {
-    line(&Name::FULL, args, b"").expect_err("a mistake")
+    line(&ProgramName::FULL, args, b"").expect_err("a mistake")
 }
 
 #[test]
 fn the_trees_of_both_names_have_no_contradiction() {
-    command(&table(), extra(), &Name::FULL).debug_assert();
+    command(&table(), extra(), &ProgramName::FULL).debug_assert();
     command(&table(), extra(), &NUDGE).debug_assert();
 }
 
@@ -244,7 +245,8 @@ fn a_document_is_read_from_a_file_stdin_or_the_line() {
         let (op, params) = call(&["hint", "import", &path(file), "--mode", "replace"]);
         assert_eq!((op, params), ("import_hints", json!({ "payload": seed, "mode": "replace" })));
     }
-    let piped = line(&Name::FULL, &["hint", "import", "-"], b"{\"components\":{}}\n").unwrap();
+    let piped =
+        line(&ProgramName::FULL, &["hint", "import", "-"], b"{\"components\":{}}\n").unwrap();
     assert_eq!(piped.params, json!({ "payload": seed }));
     for (file, told) in [
         ("missing.json", "there is no file"),
@@ -265,7 +267,7 @@ fn hint_examples_are_shown_as_lines_that_parse_to_their_parameters() {
     for op in table().iter() {
         for shown in op.info.examples {
             let params: Value = serde_json::from_str(shown.params).unwrap();
-            for name in [&Name::FULL, &NUDGE] {
+            for name in [&ProgramName::FULL, &NUDGE] {
                 let text = example::command_line(op, &params, name);
                 let words = super::parsing::shell_words(&text);
                 assert_eq!(words[0], name.word, "{text}");
@@ -293,7 +295,7 @@ fn any_parameters_of_a_hint_can_be_shown_as_a_line() {
         ("delete_hint", json!({ "component": "a", "key": "b", "scope": { "os": ["linux"] } })),
         ("query_hints", json!({ "context": { "files_open": ["a b"], "env": {} } })),
     ] {
-        let text = example::command_line(table.find(op).unwrap(), &params, &Name::FULL);
+        let text = example::command_line(table.find(op).unwrap(), &params, &ProgramName::FULL);
         assert!(text.starts_with("rekindle hint "), "{text}");
         let words = super::parsing::shell_words(&text);
         let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
@@ -331,7 +333,7 @@ fn under_a_groups_name_its_commands_are_at_the_top_level() {
         assert!(text.starts_with(told), "{text}");
     }
     assert_eq!(
-        line(&Name::FULL, &["hint", "list-components"], b"").unwrap().op.name,
+        line(&ProgramName::FULL, &["hint", "list-components"], b"").unwrap().op.name,
         "list_components"
     );
 }
@@ -384,7 +386,7 @@ impl Road for Fixed {
 
 /// The exit code, stdout and stderr of a command whose operation gives this reply.
 fn answered(
-    name: &'static Name,
+    name: &'static ProgramName,
     op: &str,
     reply: Reply,
     json: bool,
@@ -404,13 +406,13 @@ fn answered(
 fn a_hint_out_of_scope_is_an_error_with_the_reason() {
     let none = json!({ "hint": null, "match_explain": {
         "matched": false, "score": 0.0, "reasons": ["os=linux not in [windows]"] } });
-    let (exit, out, err) = answered(&Name::FULL, "get_hint", Ok(none.clone()), false, false);
+    let (exit, out, err) = answered(&ProgramName::FULL, "get_hint", Ok(none.clone()), false, false);
     assert_eq!((exit, out.as_str()), (1, ""));
     assert!(
         err.starts_with("error: no hint web/dir holds here: os=linux not in [windows]\n"),
         "{err}"
     );
-    let (exit, out, err) = answered(&Name::FULL, "get_hint", Ok(none.clone()), true, false);
+    let (exit, out, err) = answered(&ProgramName::FULL, "get_hint", Ok(none.clone()), true, false);
     assert_eq!((exit, err.as_str()), (1, ""));
     let mut printed: Value = serde_json::from_str(&out).unwrap();
     let error = printed.as_object_mut().unwrap().remove("error").unwrap();
@@ -449,7 +451,7 @@ fn an_export_is_a_document_with_secrets_masked_on_a_terminal() {
         "variants": { "token": [typed, plain] } } } });
     let export = |json, terminal| {
         let reply = Ok(json!({ "payload": payload }));
-        answered(&Name::FULL, "export_hints", reply, json, terminal)
+        answered(&ProgramName::FULL, "export_hints", reply, json, terminal)
     };
     let (exit, out, err) = export(false, false);
     assert_eq!((exit, err.as_str()), (0, ""));
@@ -479,7 +481,7 @@ fn secrets_are_masked_and_no_value_imitates_another_member() {
     let explain = json!({ "matched": true, "score": 0.5, "reasons": ["no scope restrictions"] });
     let get = |hint: Value| {
         let reply = Ok(json!({ "hint": hint, "match_explain": explain }));
-        answered(&Name::FULL, "get_hint", reply, false, false).1
+        answered(&ProgramName::FULL, "get_hint", reply, false, false).1
     };
     assert_eq!(
         get(hint("make", json!({}))),

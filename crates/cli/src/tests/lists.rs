@@ -44,9 +44,9 @@ impl Op for Find {
         ..OpInfo::BASE
     };
     type Params = FindParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: FindParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: FindParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -65,9 +65,9 @@ impl Op for Fetch {
         ..OpInfo::BASE
     };
     type Params = NoParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -84,9 +84,9 @@ impl Op for Count {
         ..OpInfo::BASE
     };
     type Params = NoParams;
-    type Output = Answer;
+    type Output = NoteReply;
 
-    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<Answer, OpError> {
+    fn run(&self, _: &Cx<'_>, _: NoParams) -> Result<NoteReply, OpError> {
         never()
     }
 }
@@ -102,7 +102,7 @@ impl Plugin for Find {
 }
 
 /// A name with variants of the commands.
-const SEEK: Name = Name {
+const SEEK: ProgramName = ProgramName {
     word: "seek",
     about: "Notes, found",
     group: None,
@@ -160,7 +160,7 @@ impl Road for Notes {
 }
 
 /// The exit code, stdout and stderr of a line.
-fn said(name: &'static Name, args: &[&str], terminal: bool) -> (u8, String, String) {
+fn said(name: &'static ProgramName, args: &[&str], terminal: bool) -> (u8, String, String) {
     let (mut output, out, err) = kept_as(name, terminal);
     let argv = std::iter::once(name.word).chain(args.iter().copied()).map(OsString::from);
     let mut stdin = &b""[..];
@@ -174,7 +174,7 @@ fn said(name: &'static Name, args: &[&str], terminal: bool) -> (u8, String, Stri
 
 #[test]
 fn remaining_words_are_one_parameter_even_between_flags() {
-    let full = |args: &[&str]| said(&Name::FULL, args, false);
+    let full = |args: &[&str]| said(&ProgramName::FULL, args, false);
     let expected = (0, "found \"a b c\"␇\n".to_owned(), "3 results for \"a b c\"\n".to_owned());
     for args in [
         &["find", "a", "b", "c"][..],
@@ -189,7 +189,7 @@ fn remaining_words_are_one_parameter_even_between_flags() {
 
 #[test]
 fn a_list_is_printed_as_ids_whole_or_as_it_is() {
-    let full = |args: &[&str]| said(&Name::FULL, args, false);
+    let full = |args: &[&str]| said(&ProgramName::FULL, args, false);
     let results = "3 results for \"x\"\n".to_owned();
     assert_eq!(full(&["find", "x", "--ids"]), (0, "a\nb\nc\n".to_owned(), results.clone()));
     assert_eq!(full(&["find", "x", "--ids", "--full"]), full(&["find", "x", "--ids"]));
@@ -208,7 +208,7 @@ fn a_list_is_printed_as_ids_whole_or_as_it_is() {
 /// A daemon of another version may send it.
 #[test]
 fn a_result_that_cannot_be_read_is_printed_as_it_is_without_credentials() {
-    let (mut output, out, _) = kept_as(&Name::FULL, false);
+    let (mut output, out, _) = kept_as(&ProgramName::FULL, false);
     let key = ["AKIA", "Q3EGRXMPLE2LN7XL"].concat();
     let road = Answering(json!({ "text": 7, "key": key }));
     let mut stdin = &b""[..];
@@ -275,7 +275,7 @@ impl Plugin for Typed {
 
 #[test]
 fn important_text_is_highlighted_on_a_terminal() {
-    let (_, out, _) = said(&Name::FULL, &["find", "x"], true);
+    let (_, out, _) = said(&ProgramName::FULL, &["find", "x"], true);
     assert_eq!(out, "\u{1b}[1mfound\u{1b}[0m \"x\"␇\n");
 }
 
@@ -320,5 +320,5 @@ fn the_tree_and_texts_of_a_name_use_its_own_commands() {
     let (mut output, _, err) = kept_as(&SEEK, false);
     output.note("`rekindle find` and `rekindle note count x`, not `rekindle status`");
     assert_eq!(err.text(), "seek: `seek for` and `seek status x`, not `rekindle status`\n");
-    command(&table(), extra(), &Name::FULL).debug_assert();
+    command(&table(), extra(), &ProgramName::FULL).debug_assert();
 }

@@ -11,8 +11,8 @@ use crate::{command, example};
 
 #[test]
 fn the_tree_has_no_contradiction() {
-    command(&table(), extra(), &Name::FULL).debug_assert();
-    command(&table(), Vec::new(), &Name::FULL).debug_assert();
+    command(&table(), extra(), &ProgramName::FULL).debug_assert();
+    command(&table(), Vec::new(), &ProgramName::FULL).debug_assert();
 }
 
 #[test]
@@ -192,9 +192,10 @@ fn every_example_is_shown_as_a_line_that_gives_its_parameters() {
     for op in table().iter() {
         for shown in op.info.examples {
             let params: Value = serde_json::from_str(shown.params).unwrap();
-            for line in
-                [example::command_line(op, &params, &Name::FULL), example::call_line(op, &params)]
-            {
+            for line in [
+                example::command_line(op, &params, &ProgramName::FULL),
+                example::call_line(op, &params),
+            ] {
                 let words: Vec<OsString> =
                     shell_words(&line).into_iter().skip(1).map(OsString::from).collect();
                 let ran = run_os(words, b"");

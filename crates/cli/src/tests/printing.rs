@@ -128,7 +128,7 @@ fn a_closed_pipe_is_not_a_failure_but_a_full_disk_is() {
     ] {
         let err = Shared::default();
         let mut output =
-            Output::new(&Name::FULL, Box::new(Failing(kind)), Box::new(err.clone()), false);
+            Output::new(&ProgramName::FULL, Box::new(Failing(kind)), Box::new(err.clone()), false);
         output.json = json;
         assert_eq!(output.result(&json!({"ok": true}), None), exit, "{kind:?}");
         assert_eq!(err.text().is_empty(), exit == 0, "{}", err.text());

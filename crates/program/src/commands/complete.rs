@@ -24,7 +24,8 @@ pub(super) fn command() -> Command {
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     let words: Vec<String> =
         matches.get_many::<String>("words").into_iter().flatten().cloned().collect();
-    let tree = cli::command(&world.table, super::own_commands(&world.table), &cli::Name::FULL);
+    let tree =
+        cli::command(&world.table, super::own_commands(&world.table), &cli::ProgramName::FULL);
     let Some((kind, start)) = cli::live_values(&tree, &words) else { return 0 };
     // A shell shows no errors while it completes.
     let mut values = values(world, kind).unwrap_or_default();

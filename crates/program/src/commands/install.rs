@@ -182,7 +182,8 @@ fn shell_files(world: &World, home: &Path) -> Vec<ShellFile> {
     ];
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = |name: &str| std::env::split_paths(&path).any(|dir| dir.join(name).is_file());
-    let tree = || cli::command(&world.table, super::own_commands(&world.table), &cli::Name::FULL);
+    let tree =
+        || cli::command(&world.table, super::own_commands(&world.table), &cli::ProgramName::FULL);
     let mut files: Vec<ShellFile> = places
         .into_iter()
         .filter(|(name, _, _)| is_there(name))
