@@ -127,6 +127,29 @@ fn the_link_opens_the_page_once_and_leaves_a_strict_cookie_and_a_key() {
 
 /// @one_time_link
 #[test]
+fn a_session_of_a_link_is_named_by_its_id_or_a_prefix() {
+    let home = home();
+    for id in ["d9f815aa-1", "d9f815bb-2", "e0a1b2c3-4"] {
+        let payload =
+            json!({ "session_id": id, "cwd": home.path("shop"), "prompt": "hello there" });
+        home.hook("UserPromptSubmit", &payload);
+    }
+    let _daemon = home.daemon();
+    let web = |given: &str| home.run(&["web", "--session", given]);
+    for given in ["e0a1b2", "e0a1b2c3-4", "session://e0a1b2c3-4"] {
+        let page = web(given).ok();
+        assert!(page.trim_end().ends_with("&session=e0a1b2c3-4"), "{given}: {page}");
+    }
+    let ambiguous = web("d9f815");
+    assert_eq!((ambiguous.code, ambiguous.stdout.as_str()), (1, ""), "{ambiguous:?}");
+    assert!(ambiguous.stderr.contains("d9f815aa-1"), "{ambiguous:?}");
+    let unknown = web("nothing-here");
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (1, ""), "{unknown:?}");
+    assert!(unknown.stderr.contains("Session not found: nothing-here"), "{unknown:?}");
+}
+
+/// @one_time_link
+#[test]
 fn the_link_redirects_to_the_address_in_its_other_parameters() {
     let home = home();
     let daemon = home.daemon();

@@ -30,7 +30,7 @@ pub(super) fn command() -> Command {
             Arg::new("session")
                 .long("session")
                 .value_name("ID")
-                .help("Open this session"),
+                .help("Open this session: its id, or the first characters of it"),
         )
         .arg(
             Arg::new("view")
@@ -92,15 +92,19 @@ fn link(world: &mut World, matches: &ArgMatches) -> Result<Value, OpError> {
         let flags = ["--on-demand".into()];
         client::daemon::start_and_wait(&world.locations, world.db.as_deref(), &flags)?;
     }
+    // A wrong session is refused before a link is issued.
+    let session = matches.get_one::<String>("session").map(|given| whole_id(world, given));
+    let session = session.transpose()?;
     let (road, hello) = road::connect(world)?.ok_or_else(gone)?;
     let link = road.link().map_err(|_| gone())??;
     if let Some(taken) = &hello.taken_port {
         world.out.note(&format!("note: {}", taken.note(hello.port)));
     }
     let mut page = page(&hello.address, &link);
-    for name in ["session", "view"] {
-        if let Some(value) = matches.get_one::<String>(name) {
-            page.push_str(&format!("&{name}={}", encoded(value)));
+    let view = matches.get_one::<String>("view").cloned();
+    for (name, value) in [("session", session), ("view", view)] {
+        if let Some(value) = value {
+            page.push_str(&format!("&{name}={}", encoded(&value)));
         }
     }
     let mut result = json!({ "page": page });
@@ -114,6 +118,13 @@ fn link(world: &mut World, matches: &ArgMatches) -> Result<Value, OpError> {
         result["opened"] = opened.is_ok().into();
     }
     Ok(result)
+}
+
+/// The whole id of the session that the user names by its id or a prefix of it.
+fn whole_id(world: &mut World, given: &str) -> Result<String, OpError> {
+    let session = crate::calls::call(world, "get_session", json!({ "session_id": given }))?;
+    let id = session["sessionId"].as_str();
+    id.map(str::to_owned).ok_or_else(|| OpError::internal("a session without an id"))
 }
 
 /// Percent-encodes a value of the address.
