@@ -465,7 +465,7 @@ fn a_filter_leaves_the_rest_for_the_next_import() {
     assert_eq!(desk.added(&["--project", "shop"]), 4);
     let refused = desk.home.run(&["import", "--since", "whenever"]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    assert!(refused.stderr.contains("'whenever' is no time"), "{refused:?}");
+    assert!(refused.stderr.contains("'whenever' is not a time"), "{refused:?}");
     assert_eq!(desk.home.run(&["import", "/nowhere/at/all"]).code, 1);
 }
 

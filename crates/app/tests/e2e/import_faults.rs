@@ -191,7 +191,13 @@ fn a_source_that_cannot_be_read_does_not_keep_the_others_out() {
     let outside = desk.home.run(&["import", "git"]);
     assert_eq!(outside.code, 1, "{outside:?}");
     assert!(outside.stderr.contains("not in a repository"), "{outside:?}");
-    assert!(outside.stdout.contains("nothing could be read"), "{outside:?}");
+    assert!(outside.stderr.contains("error: nothing could be read"), "{outside:?}");
+    let failed = desk.home.run(&["import", &missing, "--json"]);
+    let error = &failed.json()["error"];
+    assert_eq!((failed.code, &error["message"]), (1, &json!("nothing could be read")));
+    assert_eq!(error["data"]["problems"][0]["file"], json!(missing), "{error}");
+    let misspelt = desk.home.run(&["import", "claud-code"]);
+    assert!(misspelt.stderr.contains("Did you mean claude-code?"), "{misspelt:?}");
 }
 
 /// @import_interrupted

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::import::{RecordInput, SOURCES, Source, Transcript};
+use ::import::{MemoryTool, RecordInput, SOURCES, Source, Transcript};
 use clap::ArgMatches;
 use contract::TimeBound;
 use model::hook::HookEvent;
@@ -44,7 +44,7 @@ impl ImportPlan {
         let since = matches.get_one::<String>("since").map(|text| {
             let bound = serde_json::from_value::<TimeBound>(json!(text));
             bound.map(|bound| bound.after(client::clock::now_ms())).map_err(|_| {
-                OpError::invalid("since", format!("'{text}' is no time"))
+                OpError::invalid("since", format!("'{text}' is not a time"))
                     .hint("Use a date such as 2026-11-01, `last week` or `30d`.")
             })
         });
@@ -160,7 +160,16 @@ fn named_transcripts(
 /// The transcripts of a file or folder, by their content, or why there are none.
 fn transcripts_at(name: &str) -> Result<Vec<(&'static Source, Transcript)>, String> {
     let path = std::path::absolute(name).map_err(|_| "not a path".to_owned())?;
-    let meta = std::fs::metadata(&path).map_err(|error| error.to_string())?;
+    let meta = std::fs::metadata(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let tools = MemoryTool::ALL.into_iter().map(MemoryTool::name);
+            let known = SOURCES.iter().map(|source| source.name).chain(tools);
+            let known = known.chain(["git", "memories"]);
+            let meant = text::suggest::did_you_mean(name, known);
+            meant.unwrap_or_else(|| "there is no file or folder of this name".to_owned())
+        }
+        _ => error.to_string(),
+    })?;
     let found = match meta.is_dir() {
         true => {
             // An unreadable folder is not an empty one.

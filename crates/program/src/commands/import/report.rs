@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::import::SOURCES;
 use model::import::ImportCounts;
-use model::limits;
+use model::{OpError, limits};
 use serde_json::{Value, json};
 
 use super::finds::{self, FirstFinds};
@@ -13,7 +13,7 @@ use super::totals::{ImportTotals, ProjectTotals};
 use crate::calls;
 use crate::world::World;
 
-/// Prints what was added. Fails only if nothing could be read.
+/// Prints what was added, or an error if nothing could be read.
 pub(super) fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals) -> u8 {
     let by_project: Vec<Value> = totals
         .projects
@@ -67,23 +67,31 @@ pub(super) fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals
         let more = problems.len() - limits::IMPORT_PROBLEMS_SHOWN;
         world.out.note(&format!("… and {more} more; --json lists all"));
     }
-    let nothing_read = totals.files + totals.unchanged == 0 && !totals.unreadable.is_empty();
-    let mut text = match nothing_read {
-        true => "nothing could be read".to_owned(),
-        false => told(plan, totals, world.out.width()),
-    };
+    if totals.files + totals.unchanged == 0 && !totals.unreadable.is_empty() {
+        return world.out.error(&nothing_read(plan, problems));
+    }
+    let mut text = told(plan, totals, world.out.width());
     for line in finds.iter().flat_map(FirstFinds::lines) {
         text.extend(["\n", &line]);
     }
-    if nothing_read && !plan.unread.unreadable.is_empty() {
-        let agents: Vec<&str> = SOURCES.iter().map(|source| source.name).collect();
-        world.out.note(&format!(
-            "name an agent ({}), a transcript or a folder with transcripts",
-            agents.join(", ")
-        ));
-    }
-    let exit = world.out.result(&result, Some(&move |_: &Value| text.clone()));
-    if nothing_read { 1 } else { exit }
+    world.out.result(&result, Some(&move |_: &Value| text.clone()))
+}
+
+/// The error if nothing could be read. A source that the user named does not exist or is of no use; the files of an
+/// agent exist.
+fn nothing_read(plan: &ImportPlan, problems: Vec<Value>) -> OpError {
+    let message = "nothing could be read";
+    let error = match plan.unread.unreadable.is_empty() {
+        true => OpError::unavailable(message).hint("Check that you may read the files."),
+        false => {
+            let agents: Vec<&str> = SOURCES.iter().map(|source| source.name).collect();
+            OpError::not_found(message).hint(format!(
+                "Name an agent ({}), a transcript or a folder with transcripts.",
+                agents.join(", ")
+            ))
+        }
+    };
+    error.with("problems", problems)
 }
 
 /// The finds of the first import of this store. It is a greeting, so an error in it is no error of the import.
