@@ -25,7 +25,13 @@ fn a_long_operation_is_listed_as_a_job_with_its_end() {
     assert_eq!(seen, [("backup", "failed"), ("backup", "done"), ("maintain", "done")], "{all:?}");
     assert_eq!(all[0]["why"], "conflict");
     let listed = home.run(&["jobs", "list"]).ok();
-    assert!(listed.lines().next().unwrap().ends_with("failed: conflict"), "{listed}");
+    let rows: Vec<&str> = listed.lines().collect();
+    assert_eq!(
+        rows[0].split_whitespace().collect::<Vec<_>>(),
+        ["id", "date", "age", "job", "state"]
+    );
+    let reason = "failed: the version differs or the name is taken (conflict)";
+    assert!(rows[1].ends_with(reason) && rows[1].contains(" ago  backup "), "{listed}");
 }
 
 /// @jobs_are_recorded

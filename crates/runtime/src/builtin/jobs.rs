@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
+use model::error::CODES;
 use model::job::{Job, JobState};
-use model::time::rfc3339;
 use model::{OpError, limits};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use store::jobs;
 
 use super::{BuiltinState, NoParams};
@@ -22,6 +24,9 @@ pub(super) struct ListJobs(pub(super) Arc<BuiltinState>);
 pub(super) struct ListJobsOutput {
     /// The newest first.
     jobs: Vec<Job>,
+    /// Milliseconds since 1970, UTC: ages count from here.
+    #[serde(default)]
+    answered_at: i64,
 }
 
 impl Op for ListJobs {
@@ -47,30 +52,48 @@ impl Op for ListJobs {
         let all = cx.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT))?;
         Ok(ListJobsOutput {
             jobs: all.into_iter().map(|job| inner.jobs.with_progress(job)).collect(),
+            answered_at: cx.now,
         })
     }
 }
 
 impl Pretty for ListJobs {
-    fn pretty(_: &NoParams, ListJobsOutput { jobs }: &ListJobsOutput, _: usize) -> String {
+    fn pretty(_: &NoParams, output: &ListJobsOutput, width: usize) -> String {
+        let ListJobsOutput { jobs, answered_at } = output;
         if jobs.is_empty() {
             return "no job has run yet".to_owned();
         }
-        let line = |job: &Job| {
-            let now = match (&job.progress, &job.why) {
-                (Some(progress), _) => match progress.total {
-                    Some(total) => format!(": {} {} of {total}", progress.step, progress.done),
-                    None if progress.step.is_empty() => String::new(),
-                    None => format!(": {}", progress.step),
-                },
-                (None, Some(why)) => format!(": {why}"),
-                (None, None) => String::new(),
-            };
-            let started = rfc3339(job.started_at);
-            format!("{:>4}  {started}  {:<12}  {}{now}", job.id, job.op, job.state.word())
+        let row = |job: &Job| {
+            vec![
+                job.id.to_string(),
+                zone::shown(job.started_at.div_euclid(1000)),
+                model::time::ago(job.started_at, *answered_at),
+                job.op.clone(),
+                state(job),
+            ]
         };
-        jobs.iter().map(line).collect::<Vec<_>>().join("\n")
+        let headings = ["id", "date", "age", "job", "state"];
+        contract::listing::table(&headings, jobs.iter().map(row), &["date"], width)
     }
+}
+
+/// The state of a job in words, with its present step or the reason of its failure.
+fn state(job: &Job) -> String {
+    let more = match (&job.progress, job.why.as_deref()) {
+        (Some(progress), _) => match progress.total {
+            Some(total) => format!(": {} {} of {total}", progress.step, progress.done),
+            None if progress.step.is_empty() => String::new(),
+            None => format!(": {}", progress.step),
+        },
+        (None, Some("interrupted")) => ": interrupted, its process ended first".to_owned(),
+        // Only the code is stored: a message may contain text that a purge has to find.
+        (None, Some(why)) => match CODES.iter().find(|row| row.word == why) {
+            Some(row) => format!(": {} ({why})", row.when),
+            None => format!(": {why}"),
+        },
+        (None, None) => String::new(),
+    };
+    format!("{}{more}", job.state.word())
 }
 
 pub(super) struct CancelJob(pub(super) Arc<BuiltinState>);
@@ -79,7 +102,16 @@ pub(super) struct CancelJob(pub(super) Arc<BuiltinState>);
 #[serde(deny_unknown_fields)]
 pub(super) struct CancelJobParams {
     /// Id of the job, as `list_jobs` shows it.
+    #[serde(deserialize_with = "job_id")]
     id: i64,
+}
+
+fn job_id<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    let given = Value::deserialize(from)?;
+    given.as_i64().ok_or_else(|| {
+        let shown = text::one_line(&given.to_string(), limits::SHOWN_LINE_CHARS_MAX);
+        D::Error::custom(format!("{shown} is not the id of a job"))
+    })
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -170,7 +170,9 @@ fn jobs_are_listed_with_their_progress_or_their_end() {
     let job = |state: &str, more: Value| {
         let mut job = json!({ "id": 7, "op": "backup", "state": state, "started_at": 0 });
         job.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        home.text("list_jobs", &json!({}), &json!({ "jobs": [job] }))
+        let listed = json!({ "jobs": [job], "answered_at": 7_200_000 });
+        let text = home.text("list_jobs", &json!({}), &listed);
+        text.lines().last().unwrap().to_owned()
     };
     let head = "   7  1970-01-01T00:00:00.000Z  backup        ";
     let progress = |step: &str, total: Option<u64>| json!({ "progress": { "step": step, "done": 3, "total": total } });
@@ -178,7 +180,7 @@ fn jobs_are_listed_with_their_progress_or_their_end() {
         ("running", progress("copying", Some(9)), "running: copying 3 of 9"),
         ("running", progress("copying", None), "running: copying"),
         ("running", progress("", None), "running"),
-        ("failed", json!({ "why": "interrupted" }), "failed: interrupted"),
+        ("failed", json!({ "why": "interrupted" }), "failed: interrupted, its process ended first"),
         ("done", json!({}), "done"),
     ] {
         assert_eq!(job(state, more), format!("{head}{shown}"));
