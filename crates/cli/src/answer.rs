@@ -147,9 +147,18 @@ fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> 
         out.remark(&format!("{} result{s} for {asked:?}{from}{more}", items.len()));
     }
     if let Some(notes) = op.cli.notes.filter(|_| saying.is_none()) {
-        notes(params, &result).iter().for_each(|note| out.remark(note));
+        notes(&shown_params(call), &result).iter().for_each(|note| out.remark(note));
     }
     exit
+}
+
+/// The parameters of a call and the columns that the line selects, which only the text for people depends on.
+fn shown_params(call: &OpCall) -> Value {
+    let mut params = call.params.clone();
+    if !call.columns.is_empty() {
+        params["columns"] = json!(call.columns);
+    }
+    params
 }
 
 /// The item with only these members, in their order.
@@ -168,13 +177,7 @@ fn text(call: &OpCall, result: &Value, gone: &[Value], width: usize) -> String {
             let (params, result) = whole_items(result, listed, gone);
             whole.cli.pretty.map(|pretty| pretty(&params, &result, width))
         }
-        _ => {
-            let mut params = call.params.clone();
-            if !call.columns.is_empty() {
-                params["columns"] = json!(call.columns);
-            }
-            pretty.or(call.op.cli.pretty).map(|pretty| pretty(&params, result, width))
-        }
+        _ => pretty.or(call.op.cli.pretty).map(|pretty| pretty(&shown_params(call), result, width)),
     };
     match text {
         Some(Some(text)) if call.full || call.op.cli.verbatim => text::printable(&text),

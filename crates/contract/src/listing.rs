@@ -60,10 +60,27 @@ pub fn limit_note(limit: Count, max: usize) -> Option<String> {
     }
 }
 
-/// Notes about a list: how many items it has, whether older ones may be missing, and a limit that was changed.
-pub fn list_notes(count: usize, noun: &str, limit: Count, max: usize) -> Vec<String> {
-    let is_cut = count > 0 && count == limit.within(1..=max);
-    let older = if is_cut { "; --before shows older ones" } else { "" };
+/// The second before which a list continues that shows at most `limit` items, with these times in seconds, the newest
+/// first; `None` if it is not full. Items of one second may be divided between two pages, so the oldest second is
+/// listed again, unless the page has no other.
+pub fn next_before(times: &[i64], limit: usize) -> Option<i64> {
+    let (newest, oldest) = (times.first()?, times.last()?);
+    let again = i64::from(newest != oldest);
+    (times.len() >= limit).then_some(oldest.saturating_add(again))
+}
+
+/// Notes about a list: how many items it has, the time before which older ones are listed, and a limit that was changed.
+pub fn list_notes(
+    count: usize,
+    noun: &str,
+    next_before: Option<i64>,
+    (limit, max): (Count, usize),
+) -> Vec<String> {
+    let older = next_before.map(|at| {
+        let at = model::time::rfc3339(at.saturating_mul(1000)).replace(".000Z", "Z");
+        format!("; --before {at} shows older ones")
+    });
+    let older = older.unwrap_or_default();
     let counted = (count > 0).then(|| format!("{}{older}", text::counted(count, noun)));
     counted.into_iter().chain(limit_note(limit, max)).collect()
 }

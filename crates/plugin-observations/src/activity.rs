@@ -128,7 +128,7 @@ impl ActivityParams {
             agent: self.agent.clone(),
             before: self.before.map(|before| before.0),
             after_id: self.after_id,
-            limit: self.limit.checked("limit", 1..=limits::ACTIVITY_MAX)?,
+            limit: self.limit.within(1..=limits::ACTIVITY_MAX),
         })
     }
 }
@@ -176,7 +176,10 @@ impl Op for Activity {
         let question = cx.caller.projects(params.project.clone());
         cx.store.read(|rx| {
             let scope = question.scope(rx)?;
-            let query = params.query(rx, &scope, cx.caller.session_id_form())?;
+            let query = ActivityQuery {
+                limit: params.limit.of_caller(cx.caller, "limit", 1..=limits::ACTIVITY_MAX)?,
+                ..params.query(rx, &scope, cx.caller.session_id_form())?
+            };
             let page = activity::page(rx, &query)?;
             let ids = page.records.iter().map(|record| RecordRow::from(record).session);
             let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
@@ -202,7 +205,7 @@ impl Pretty for Activity {
         show::records_about(records.iter().map(RecordRow::from), about, &params.columns, width)
     }
 
-    fn notes(_: &ActivityParams, output: &ActivityOutput) -> Vec<String> {
+    fn notes(params: &ActivityParams, output: &ActivityOutput) -> Vec<String> {
         let counted = (!output.records.is_empty()).then(|| {
             let older = output.next.map(|next| format!("; --before {next} shows older ones"));
             format!(
@@ -211,7 +214,8 @@ impl Pretty for Activity {
                 older.unwrap_or_default()
             )
         });
-        counted.into_iter().collect()
+        let reduced = show::limit_note(params.limit, limits::ACTIVITY_MAX);
+        counted.into_iter().chain(reduced).collect()
     }
 }
 

@@ -141,7 +141,11 @@ impl Pretty for RecentRecords {
     }
 
     fn notes(params: &RecentRecordsParams, output: &RecentRecordsOutput) -> Vec<String> {
-        show::list_notes(output.results.len(), "record", params.limit, limits::RECENT_MAX)
+        let rows = output.results.iter().map(RecordRow::from);
+        let times: Vec<i64> = rows.map(|row| row.timestamp).collect();
+        let bounds = (params.limit, limits::RECENT_MAX);
+        let next = show::next_before(&times, params.limit.within(1..=limits::RECENT_MAX));
+        show::list_notes(times.len(), "record", next, bounds)
     }
 
     fn refusal(params: &RecentRecordsParams, now_ms: i64) -> Option<OpError> {

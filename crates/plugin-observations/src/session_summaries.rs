@@ -43,6 +43,9 @@ fn default_limit() -> Count {
 pub(crate) struct SessionSummariesOutput {
     /// The one that was active last comes first.
     results: Vec<SummarisedSession>,
+    /// Seconds since 1970, UTC; pass it as `before` for the next page. Left out on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<i64>,
     #[serde(flatten)]
     about: About,
 }
@@ -104,7 +107,11 @@ impl Op for SessionSummaries {
             };
             let limit = params.limit.within(1..=limits::SUMMARIES_MAX);
             let mut results = Vec::new();
-            for session in sessions::list(rx, &filter, limit)? {
+            let sessions = sessions::list(rx, &filter, limit)?;
+            let times: Vec<i64> =
+                sessions.iter().map(|session| session.last_at.div_euclid(1000)).collect();
+            let next = show::next_before(&times, limit);
+            for session in sessions {
                 let Some(summary) = next_steps::summary_now(rx, &session)? else { continue };
                 let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
                 let intent_id = intent.as_ref().map(|intent| intent.id);
@@ -121,7 +128,7 @@ impl Op for SessionSummaries {
             }
             let ids = results.iter().map(|session| session.session_id.as_str());
             let about = About { id_chars: show::id_chars(cx, rx, ids)?, ..scope.about(cx.now) };
-            Ok(SessionSummariesOutput { results, about })
+            Ok(SessionSummariesOutput { results, next, about })
         })
     }
 }
@@ -132,7 +139,7 @@ impl Pretty for SessionSummaries {
         output: &SessionSummariesOutput,
         _: usize,
     ) -> String {
-        let SessionSummariesOutput { results, about } = output;
+        let SessionSummariesOutput { results, about, .. } = output;
         if results.is_empty() {
             let times = show::times_given(params.after.as_ref(), params.before.as_ref());
             let what = format!("No session{times} has a summary");
@@ -154,7 +161,8 @@ impl Pretty for SessionSummaries {
     }
 
     fn notes(params: &SessionSummariesParams, output: &SessionSummariesOutput) -> Vec<String> {
-        show::list_notes(output.results.len(), "session", params.limit, limits::SUMMARIES_MAX)
+        let bounds = (params.limit, limits::SUMMARIES_MAX);
+        show::list_notes(output.results.len(), "session", output.next, bounds)
     }
 
     fn refusal(params: &SessionSummariesParams, now_ms: i64) -> Option<OpError> {

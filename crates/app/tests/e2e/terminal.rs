@@ -146,7 +146,8 @@ fn output_longer_than_the_screen_goes_through_the_pager() {
     let recent = ["recent", "--project", "*", "--limit", "30", "--columns", "id,type,text"];
     let paged = home.on_terminal(&recent, 80, 10);
     assert!(paged.stdout.lines().all(|line| line.starts_with("paged:")), "{paged:?}");
-    assert_eq!(paged.stderr, "30 records; --before shows older ones\n");
+    let (before, after) = paged.stderr.split_once(" --before 20").unwrap();
+    assert!(before == "30 records;" && after.ends_with("Z shows older ones\n"), "{paged:?}");
     let is_direct = |run: testkit::Run| {
         assert_eq!(run.code, 0, "{run:?}");
         assert!(!run.stdout.contains("paged:"), "{run:?}");

@@ -21,38 +21,16 @@ impl Pretty for Search {
         if output.results.is_empty() {
             return nothing(params, output);
         }
-        let mut lines = Vec::new();
-        if output.merely_similar {
-            let what = format!("No likely answer to \"{}\"", show::line(&params.query));
-            lines.extend(excluded(&what, params, output));
-            lines.push(
-                match output.results.iter().any(FoundRecord::has_words) {
-                    true => {
-                        "None of these is likely to be what you asked for; they are merely similar:"
-                    }
-                    false => "Nothing contains these words; closest in meaning:",
-                }
-                .to_owned(),
-            );
-        }
         let rows = output.results.iter().map(FoundRecord::row);
-        lines.push(show::records_about(rows, &output.about, &params.columns, width));
+        let mut lines = vec![show::records_about(rows, &output.about, &params.columns, width)];
         if params.explain {
             lines.extend(output.results.iter().map(FoundRecord::explained));
         }
-        if output.query_form == "prefix" {
-            lines.push(
-                "No record has these words; these records have words that begin alike.".to_owned(),
-            );
+        // Programs that select columns read the rows alone.
+        if params.columns.is_empty() {
+            lines.splice(0..0, announced(params, output));
+            lines.extend(remarks(params, output));
         }
-        if output.query_form == "any_term" && query::rewrite(&params.query).name().is_some() {
-            lines.push(match output.partial {
-                true => "No record was found yet that contains it as it was typed; these have parts of it.",
-                false => "No record contains it as it was typed; these have parts of it.",
-            }.to_owned());
-        }
-        lines.extend(incomplete(output).map(str::to_owned));
-        lines.extend(show::shared_name(&output.about));
         lines.join("\n")
     }
 
@@ -64,7 +42,7 @@ impl Pretty for Search {
         let query = query::rewrite(&params.query);
         let begins = if output.query_form == "prefix" { query.prefix() } else { None };
         let query = begins.unwrap_or(query);
-        let heading = text.lines().take(2).find(|line| line.starts_with("id "));
+        let heading = text.lines().take(3).find(|line| line.starts_with("id "));
         let column = heading.and_then(|heading| heading.rfind("text"));
         let (mut places, mut at) = (Vec::new(), 0);
         for line in text.split_inclusive('\n') {
@@ -87,14 +65,52 @@ impl Pretty for Search {
         places
     }
 
-    fn notes(params: &SearchParams, _: &SearchOutput) -> Vec<String> {
-        show::limit_note(params.limit, limits::SEARCH_MAX).into_iter().collect()
+    fn notes(params: &SearchParams, output: &SearchOutput) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !params.columns.is_empty() && !output.results.is_empty() {
+            notes.extend(announced(params, output));
+            notes.extend(remarks(params, output));
+        }
+        notes.extend(show::limit_note(params.limit, limits::SEARCH_MAX));
+        notes
     }
 
     fn refusal(params: &SearchParams, now_ms: i64) -> Option<OpError> {
         show::empty_query("query", &params.query, LAST_RECORDS)
             .or_else(|| show::empty_time(params.after.as_ref(), params.before.as_ref(), now_ms))
     }
+}
+
+/// The lines before hits that are merely similar: what excludes likely ones, if anything, and that these are not.
+fn announced(params: &SearchParams, output: &SearchOutput) -> Vec<String> {
+    if !output.merely_similar {
+        return Vec::new();
+    }
+    let what = format!("No likely answer to \"{}\"", show::line(&params.query));
+    let sentence = match output.results.iter().any(FoundRecord::has_words) {
+        true => "None of these is likely to be what you asked for; they are merely similar:",
+        false => "Nothing contains these words; closest in meaning:",
+    };
+    excluded(&what, params, output).into_iter().chain([sentence.to_owned()]).collect()
+}
+
+/// The lines after the hits: how they match, and why some may be missing.
+fn remarks(params: &SearchParams, output: &SearchOutput) -> Vec<String> {
+    let mut lines = Vec::new();
+    if output.query_form == "prefix" {
+        lines.push(
+            "No record has these words; these records have words that begin alike.".to_owned(),
+        );
+    }
+    if output.query_form == "any_term" && query::rewrite(&params.query).name().is_some() {
+        lines.push(match output.partial {
+            true => "No record was found yet that contains it as it was typed; these have parts of it.",
+            false => "No record contains it as it was typed; these have parts of it.",
+        }.to_owned());
+    }
+    lines.extend(incomplete(output).map(str::to_owned));
+    lines.extend(show::shared_name(&output.about));
+    lines
 }
 
 /// The text of an empty answer.

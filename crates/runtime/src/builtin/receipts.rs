@@ -1,7 +1,7 @@
 //! `receipts`: the texts that agents got, with their reasons, their cost, and whether the agents used them.
 
 use contract::pretty::{notes, pretty};
-use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, TimeBound};
+use contract::{CliShape, Count, Cx, Example, Op, OpInfo, Pretty, TimeBound};
 use model::time::{parse_rfc3339, rfc3339};
 use model::{OpError, limits};
 use place::Wanted;
@@ -38,7 +38,7 @@ pub(super) struct ReceiptsParams {
     cursor: Option<i64>,
     /// Number of lines to list, from 1 to 1,000.
     #[serde(default = "default_limit")]
-    limit: usize,
+    limit: Count,
     /// Totals of each source instead of the texts: how often it was shown and used, and its tokens.
     #[serde(default)]
     summary: bool,
@@ -67,8 +67,8 @@ fn all_projects() -> Wanted {
     Wanted::All
 }
 
-fn default_limit() -> usize {
-    limits::RECEIPTS_DEFAULT
+fn default_limit() -> Count {
+    Count::new(limits::RECEIPTS_DEFAULT)
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -173,11 +173,7 @@ impl Op for Receipts {
     type Output = ReceiptsOutput;
 
     fn run(&self, cx: &Cx<'_>, params: ReceiptsParams) -> Result<ReceiptsOutput, OpError> {
-        let max = limits::RECEIPTS_MAX;
-        if !(1..=max).contains(&params.limit) {
-            return Err(OpError::invalid("limit", format!("the limit is not from 1 to {max}"))
-                .with("max", max));
-        }
+        let limit = params.limit.of_caller(cx.caller, "limit", 1..=limits::RECEIPTS_MAX)?;
         params.check_span(cx.now)?;
         let question = cx.caller.projects(params.project.clone());
         let filter = cx.store.read(|rx| {
@@ -198,13 +194,13 @@ impl Op for Receipts {
             return summary(cx, &filter);
         }
         // The limit may fall into a text, which is counted as a whole.
-        let most = params.limit + LINES_OF_TEXT;
+        let most = limit + LINES_OF_TEXT;
         let rows = cx.store.read(|rx| receipts::list(rx, &filter, most))?;
-        let last = params.limit.checked_sub(1).and_then(|last| rows.get(last));
-        let next_cursor = last.filter(|_| rows.len() > params.limit).map(|row| row.id);
+        let last = limit.checked_sub(1).and_then(|last| rows.get(last));
+        let next_cursor = last.filter(|_| rows.len() > limit).map(|row| row.id);
         let mut tellings: Vec<SessionTexts> = Vec::new();
         for (place, row) in rows.into_iter().enumerate() {
-            let is_listed = place < params.limit;
+            let is_listed = place < limit;
             let at = rfc3339(row.at);
             let same =
                 |last: &&mut SessionTexts| last.at == at && last.session_id == row.session_id;
@@ -330,8 +326,9 @@ impl Pretty for Receipts {
         lines.join("\n")
     }
 
-    fn notes(_: &ReceiptsParams, output: &ReceiptsOutput) -> Vec<String> {
+    fn notes(params: &ReceiptsParams, output: &ReceiptsOutput) -> Vec<String> {
         let older = output.next_cursor.map(|next| format!("--cursor {next} shows older lines"));
-        older.into_iter().collect()
+        let reduced = contract::listing::limit_note(params.limit, limits::RECEIPTS_MAX);
+        older.into_iter().chain(reduced).collect()
     }
 }

@@ -156,8 +156,10 @@ fn receipts_are_grouped_by_the_injected_text_newest_first() {
     assert_eq!(newest["items"].as_array().unwrap().len(), 1);
     assert_eq!((&newest["tokens"], &newest["left_out"]), (&json!(24), &json!(1)));
     for limit in [0, 1_001] {
-        let error = home.call("receipts", json!({ "limit": limit })).unwrap_err();
-        assert_eq!(error.code, Code::Invalid, "{limit}");
+        assert!(
+            home.call("receipts", json!({ "limit": limit })).is_ok(),
+            "a user gets fewer: {limit}"
+        );
     }
     let unknown = home.call("receipts", json!({ "session_id": "s-9" })).unwrap_err();
     assert_eq!(unknown.code, Code::NotFound);
