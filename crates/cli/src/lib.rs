@@ -36,7 +36,7 @@ pub use name::{ParamDefault, ProgramName, ResultForm, Saying};
 pub use output::Output;
 pub use parse::{OpCall, OwnCommand, Parsed, Selection, completion_script, parse};
 pub use reference::reference;
-pub use tree::{DB, JSON, PORT, command};
+pub use tree::{DB, JSON, PORT, command, is_bare};
 
 /// Exit code of a line that could not be understood.
 pub const EXIT_USAGE: u8 = 2;

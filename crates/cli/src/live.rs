@@ -19,11 +19,14 @@ pub enum LiveValues {
 pub const SETTING: &str = "setting";
 
 impl LiveValues {
-    /// The values of this argument of a command. The id of a parameter ends with its name.
+    /// The values of this argument of a command. The id of a parameter of an operation ends with the parameter's name.
     fn of(arg: &Arg, command: &Command) -> Option<LiveValues> {
         match arg.get_id().as_str() {
             SETTING => return Some(LiveValues::Settings),
             OPERATION => return Some(LiveValues::Operations),
+            // Arguments of the caller's own commands.
+            "session" => return Some(LiveValues::Sessions),
+            "project" => return Some(LiveValues::Projects),
             _ => {}
         }
         let name = |arg: &Arg| {

@@ -101,6 +101,7 @@ pub fn parse(
     }
     let name = out.name();
     let mut tree = tree::lean(table, &extra, name, &argv);
+    let argv = with_joined_booleans(argv, &tree);
     let mut read = tree.try_get_matches_from_mut(&argv);
     if read.is_err() {
         // Help and suggestions need every command.
@@ -117,7 +118,7 @@ pub fn parse(
     let (path, leaf) = leaf(&matches);
     out.json = leaf.get_flag(JSON);
     let db = leaf.get_one::<PathBuf>(DB).cloned();
-    let port = leaf.get_one::<u16>(PORT).copied();
+    let port = leaf.try_get_one::<u16>(PORT).ok().flatten().copied();
     let line = LineParts { table, extra, name, path, matches: leaf, argv: &argv, tree: &tree };
     let picked = match line.pick(out, &mut Stdin::new(stdin)) {
         Ok(picked) => picked,
@@ -125,6 +126,38 @@ pub fn parse(
         Err(ParseFailure::File(error)) => Selection::Done(out.error(&error)),
     };
     Parsed { picked, db, port }
+}
+
+/// The line with `--flag=false` in place of `--flag false` for each boolean flag, whose value is optional: clap would
+/// take the word for an argument.
+fn with_joined_booleans(argv: Vec<OsString>, tree: &Command) -> Vec<OsString> {
+    let command = usage::deepest(tree, &argv).1;
+    let is_boolean = |word: &OsString| {
+        let Some(flag) = word.to_str().and_then(|word| word.strip_prefix("--")) else {
+            return false;
+        };
+        command.get_arguments().any(|arg| {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            tree::is_boolean(arg) && (arg.get_long() == Some(flag) || aliases.contains(&flag))
+        })
+    };
+    let mut joined: Vec<OsString> = Vec::with_capacity(argv.len());
+    let mut words = argv.into_iter().peekable();
+    while let Some(mut word) = words.next() {
+        if word == "--" {
+            joined.push(word);
+            break;
+        }
+        if is_boolean(&word)
+            && let Some(value) = words.next_if(|next| next == "true" || next == "false")
+        {
+            word.push("=");
+            word.push(value);
+        }
+        joined.push(word);
+    }
+    joined.extend(words);
+    joined
 }
 
 /// Why a line selects nothing.

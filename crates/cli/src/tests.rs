@@ -163,7 +163,12 @@ impl Op for List {
         summary: "List notes",
         doc: "By default the newest ones.",
         toolset: "notes",
-        cli: CliShape { path: &["note", "list"], positional: &["ids"], ..CliShape::CALL_ONLY },
+        cli: CliShape {
+            path: &["note", "list"],
+            positional: &["ids"],
+            starts_daemon: true,
+            ..CliShape::CALL_ONLY
+        },
         examples: &[Example {
             title: "Three of them",
             before: &[],

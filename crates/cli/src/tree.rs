@@ -150,14 +150,6 @@ fn root(name: &ProgramName) -> Command {
         .value_name("PATH")
         .value_parser(value_parser!(PathBuf))
         .help("Use this database instead of the default one");
-    let port = Arg::new(PORT)
-        .short('p')
-        .long("port")
-        .value_name("PORT")
-        .value_parser(value_parser!(u16))
-        // Rarely needed under the full name: the database determines the daemon.
-        .hide(name.group.is_none())
-        .help("Speak to the daemon at this port, or start it there");
     let no_pager = Arg::new(NO_PAGER)
         .long("no-pager")
         .action(ArgAction::SetTrue)
@@ -168,6 +160,8 @@ fn root(name: &ProgramName) -> Command {
         true => "`rekindle ops` lists every operation, ",
         false => "",
     };
+    // Under the full name only the commands that can start a daemon have it: the database determines the daemon.
+    let port = (!name.is_full()).then(|| port().hide(name.group.is_none()));
     Command::new(name.word)
         .version(env!("CARGO_PKG_VERSION"))
         .about(name.about)
@@ -175,7 +169,27 @@ fn root(name: &ProgramName) -> Command {
         .max_term_width(HELP_COLUMNS_MAX)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .args([json, no_pager, db, port].map(|arg| arg.global(true).help_heading("Global options")))
+        .args(
+            [json, no_pager, db]
+                .into_iter()
+                .chain(port)
+                .map(|arg| arg.global(true).help_heading("Global options")),
+        )
+}
+
+fn port() -> Arg {
+    Arg::new(PORT)
+        .short('p')
+        .long("port")
+        .value_name("PORT")
+        .value_parser(value_parser!(u16))
+        .help("Speak to the daemon at this port, or start it there")
+}
+
+/// Whether the line has no command, but perhaps global flags.
+pub fn is_bare(name: &ProgramName, argv: &[OsString]) -> bool {
+    let flags = root(name).subcommand_required(false).arg_required_else_help(false);
+    flags.try_get_matches_from(argv).is_ok()
 }
 
 fn call() -> Command {
@@ -232,7 +246,7 @@ impl CommandNode<'_> {
         let mut command = Command::new(word);
         match self.op {
             Some(op) => {
-                command = shape(command, op, help);
+                command = shape(command, op, name, help);
                 if help.is_some() {
                     command = command.after_help(lesson(op, name));
                 }
@@ -268,7 +282,12 @@ impl CommandNode<'_> {
 }
 
 /// Adds the operation's arguments and help to the command.
-fn shape(command: Command, op: &Operation, help: Option<&LineWords>) -> Command {
+fn shape(
+    command: Command,
+    op: &Operation,
+    name: &ProgramName,
+    help: Option<&LineWords>,
+) -> Command {
     let info = op.info;
     let known = help.map(|_| Param::all(op)).unwrap_or_default();
     let mut params = Param::all(op);
@@ -305,6 +324,7 @@ fn shape(command: Command, op: &Operation, help: Option<&LineWords>) -> Command 
         .args(args)
         .args(switches(op))
         .args(of_list(op))
+        .args((info.cli.starts_daemon && name.is_full()).then(port))
 }
 
 /// The flags that set a parameter to one value.
@@ -393,6 +413,11 @@ fn arg(param: &Param, more: &str) -> Arg {
         kind if param.rest => scalar(arg.value_name(upper), kind).num_args(1..),
         kind => scalar(arg.value_name(upper), kind),
     }
+}
+
+/// Whether the argument is a boolean parameter, whose value may be left out.
+pub(crate) fn is_boolean(arg: &Arg) -> bool {
+    arg.is_require_equals_set() && arg.get_id().as_str().starts_with("param:")
 }
 
 /// Settings of an argument that depend on the kind of its value.

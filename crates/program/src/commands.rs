@@ -101,8 +101,10 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
         return version_as_json(&mut out);
     }
     // On a terminal the bare name shows the day; programs and pipes get help.
-    let is_bare = argv.len() == 1 && out.is_own_terminal();
-    let argv = if is_bare { vec![argv[0].clone(), "today".into()] } else { argv };
+    let mut argv = argv;
+    if out.is_own_terminal() && cli::is_bare(out.name(), &argv) {
+        argv.push("today".into());
+    }
     let table = crate::kit::kit().table;
     let parsed = cli::parse(&table, own_commands(&table), argv, &mut out, &mut std::io::stdin());
     let mut world = World {

@@ -160,6 +160,8 @@ fn bash_completes_projects_sessions_components_and_record_types() {
             .map(|word| format!("'{word}'"))
             .collect();
         let last = words.len() - 1;
+        ("export --project w", "web"),
+        ("web --session session-of-p", "session-of-payments"),
         let mut bash = std::process::Command::new("bash");
         bash.env_clear().envs(home.env.iter().cloned()).env("PATH", &path).current_dir(&home.dir);
         bash.args(["--norc", "-c"]).arg(format!(

@@ -107,6 +107,99 @@ fn columns_of_a_search_are_selected_by_name() {
     assert!(wrong.stderr.contains("Did you mean session?"), "{wrong:?}");
 }
 
+/// @search_columns
+#[test]
+fn with_selected_columns_stdout_has_the_table_alone() {
+    let home = furnished();
+    // Merely similar hits, and hits that have only parts of the name that was typed.
+    for query in ["shrink the payment widget", "check-out"] {
+        let search = |flags: &[&str]| {
+            let run = home.run(&[&["search", query, "--project", "*"][..], flags].concat());
+            assert_eq!(run.code, 0, "{query}: {run:?}");
+            run
+        };
+        let whole = search(&[]);
+        let outside: Vec<&str> =
+            whole.stdout.lines().filter(|line| line.contains("these")).collect();
+        assert_eq!(outside.len(), 1, "{query}: {whole:?}");
+        let ids = search(&["--columns", "id"]);
+        let mut rows = ids.stdout.lines();
+        assert_eq!(rows.next(), Some("id"), "{query}: {ids:?}");
+        assert!(rows.all(|row| row.starts_with('#')), "{query}: {ids:?}");
+        assert!(ids.stderr.contains(outside[0]), "{query}: {ids:?}");
+    }
+}
+
+/// @boolean_flags
+#[test]
+fn a_boolean_flag_takes_a_following_true_or_false() {
+    let home = home();
+    for turn in 0..3 {
+        let prompt = json!({ "session_id": "s-1", "cwd": home.path("shop"), "prompt": "the flamingo import" });
+        home.hook("UserPromptSubmit", &prompt);
+        home.run(&["mark", &format!("decision {turn}")]).ok();
+    }
+    let rows = |flags: &[&str]| {
+        let found =
+            home.run(&[&["search", "flamingo import", "--project", "*"][..], flags].concat());
+        (found.stderr.clone(), found.ok().lines().count() - 1)
+    };
+    let (said, listed) = rows(&["--diverse", "false"]);
+    assert_eq!((listed, rows(&["--diverse=false"]).1), (3, 3), "{said}");
+    assert!(said.starts_with("3 results for \"flamingo import\""), "{said}");
+    assert_eq!(rows(&["--diverse", "true"]).1, 1);
+    assert_eq!(rows(&["--diverse"]).1, 1);
+    let words = home.run(&["search", "--diverse", "--project", "*", "--", "false"]);
+    assert!(words.stdout.contains("Nothing matches \"false\""), "{words:?}");
+}
+
+/// @port_flag
+#[test]
+fn the_port_is_a_flag_of_commands_that_can_start_a_daemon_alone() {
+    let home = home();
+    let has_port =
+        |args: &[&str]| home.run(&[args, &["--help"]].concat()).ok().contains("-p, --port <PORT>");
+    for args in [&["serve"][..], &["up"], &["hint", "get"]] {
+        assert!(has_port(args), "{args:?}");
+    }
+    for args in [&["recent"][..], &["search"], &["stop"], &["sessions", "show"]] {
+        assert!(!has_port(args), "{args:?}");
+        let refused = home.run(&[args, &["-p", "5"]].concat());
+        assert_eq!(refused.code, 2, "{args:?}: {refused:?}");
+        assert!(refused.stderr.contains("unexpected argument '-p'"), "{args:?}: {refused:?}");
+    }
+}
+
+/// @pages_of_lists
+#[test]
+fn the_hint_below_a_full_list_shows_the_older_ones() {
+    let home = home();
+    for (number, session) in ["s-1", "s-2", "s-3"].iter().enumerate() {
+        for name in ["UserPromptSubmit", "Stop"] {
+            let at = 1_767_261_600_000_i64 + i64::try_from(number).unwrap() * 60_000;
+            let payload = json!({ "session_id": session, "cwd": home.path("shop"),
+                "prompt": format!("zebra of {session}"), "last_assistant_message": "done" });
+            home.call("hook", &json!({ "event": name, "at": at, "payload": payload }));
+        }
+    }
+    for list in ["recent", "summaries"] {
+        let mut seen = Vec::new();
+        let mut before: Vec<String> = Vec::new();
+        for _ in 0..9 {
+            let args = [list, "--project", "*", "--limit", "2"].map(str::to_owned);
+            let args: Vec<String> = args.into_iter().chain(before).collect();
+            let page = home.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
+            seen.push(page.stdout);
+            let Some((_, hint)) = page.stderr.split_once("--before ") else { break };
+            before = vec!["--before".to_owned(), hint.split(' ').next().unwrap().to_owned()];
+        }
+        let seen = seen.concat();
+        for session in ["s-1", "s-2", "s-3"] {
+            assert!(seen.contains(&format!("zebra of {session}")), "{list}: {seen}");
+        }
+    }
+}
+
 /// @today
 #[test]
 fn the_bare_name_shows_the_day_on_a_terminal_and_help_elsewhere() {

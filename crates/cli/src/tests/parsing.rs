@@ -73,6 +73,9 @@ fn arguments_become_parameters_by_their_schema() {
         ),
         (&["note", "list", "--limit", "18446744073709551615"], json!({"limit":u64::MAX})),
         (
+        (&["note", "list", "--deep", "false", "1"], json!({"deep":false,"ids":[1]})),
+        (&["note", "list", "--deep", "true"], json!({"deep":true})),
+        (&["note", "list", "--deep", "1"], json!({"deep":true,"ids":[1]})),
             &["note", "list", "--context", "{\"cwd\":\"/w\"}", "--filters", "[{\"os\":\"linux\"}]"],
             json!({"context":{"cwd":"/w"},"filters":[{"os":"linux"}]}),
         ),
@@ -115,12 +118,12 @@ fn json_is_recognised_anywhere_on_the_line_but_not_behind_two_dashes() {
 }
 
 #[test]
-fn database_and_port_are_recognised_anywhere_on_the_line() {
+fn the_database_is_recognised_anywhere_and_the_port_behind_a_command_that_can_start_a_daemon() {
     let lines: [&[&str]; 4] = [
-        &["--db", "m.db", "-p", "9000", "serve"],
+        &["--db", "m.db", "serve", "-p", "9000"],
         &["serve", "-p9000", "--db=m.db"],
         &["--db", "m.db", "note", "list", "--port", "9000"],
-        &["-p", "9000", "config", "get", "k", "--db", "m.db"],
+        &["note", "list", "-p", "9000", "--db", "m.db"],
     ];
     for args in lines {
         let ran = run(args);
@@ -131,6 +134,14 @@ fn database_and_port_are_recognised_anywhere_on_the_line() {
     assert_eq!((ran.parsed.db, ran.parsed.port), (None, None));
 }
 
+    for args in [&["config", "get", "k", "-p", "5"], &["note", "put", "a", "b", "-p5"]] {
+        let ran = run(args);
+        assert!(
+            ran.exit() == Some(2) && ran.err.contains("unexpected argument '-p'"),
+            "{}",
+            ran.err
+        );
+    }
 #[test]
 fn own_commands_are_returned_with_their_words_and_arguments() {
     let table: [(&[&str], &[&str]); 4] = [

@@ -29,7 +29,7 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
         &["note", "put", "a", "b", "c", "--reason"],
         &["note", "put", "a", "b", "c", "--reason", "x", "--reason", "y"],
         &["note", "put", "a", "b", "c", "d"],
-        &["-p", "70000", "serve"],
+        &["serve", "-p", "70000"],
         &["ops", "--cost", "inspect"],
     ];
     check(
@@ -59,8 +59,8 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
         $ note put a b c d
         error: unexpected argument 'd'
         hint: Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
-        $ -p 70000 serve
-        error: invalid value '70000' for '--port <PORT>': 70000 is not in 0..=65535
+        $ serve -p 70000
+        error: invalid value '70000' for '--port <port>': 70000 is not in 0..=65535
         hint: See `rekindle serve --help`.
         $ ops --cost inspect
         error: the argument '--cost' cannot be used with '[NAME]'

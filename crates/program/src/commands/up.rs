@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use model::{OpError, limits};
 use serde_json::{Value, json};
 
@@ -11,10 +11,20 @@ use crate::road;
 use crate::world::World;
 
 pub(super) fn command() -> Command {
-    Command::new("up").about("Start the daemon and show how to connect to it").long_about(
-        "Start the daemon in the background, if it does not run yet, and show its address, a link \
+    Command::new("up")
+        .about("Start the daemon and show how to connect to it")
+        .long_about(
+            "Start the daemon in the background, if it does not run yet, and show its address, a link \
              that opens the web page once, how to connect an agent, and what to try next.",
-    )
+        )
+        .arg(
+            Arg::new(cli::PORT)
+                .short('p')
+                .long("port")
+                .value_name("PORT")
+                .value_parser(value_parser!(u16))
+                .help("First port to try if the daemon does not run; another one is used if it is taken"),
+        )
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
