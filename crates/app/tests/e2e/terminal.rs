@@ -222,6 +222,65 @@ fn the_bare_name_shows_the_day_on_a_terminal_and_help_elsewhere() {
 
 /// @today
 #[test]
+fn open_work_is_shown_however_many_projects_were_active_later() {
+    let home = home();
+    let event = |project: &str, more: serde_json::Value| {
+        let cwd = home.path(project);
+        std::fs::create_dir_all(&cwd).unwrap();
+        let mut event = json!({ "session_id": format!("session-of-{project}"), "cwd": cwd });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let name = event["hook_event_name"].as_str().unwrap().to_owned();
+        home.hook(&name, &event);
+    };
+    let prompt = |project: &str| {
+        let prompt = "rename the columns of the export to snake case";
+        event(project, json!({ "hook_event_name": "UserPromptSubmit", "prompt": prompt }));
+        let answer = "The columns of the export are in snake case now.";
+        event(project, json!({ "hook_event_name": "Stop", "last_assistant_message": answer }));
+        event(project, json!({ "hook_event_name": "SessionEnd" }));
+    };
+    let break_tests = |project: &str| {
+        let command = "cargo test 2>&1 | tail -20";
+        event(
+            project,
+            json!({ "hook_event_name": "PostToolUse", "tool_name": "Bash",
+            "tool_input": { "command": command },
+            "tool_response": { "stdout": format!("test {project} ... FAILED\n\ntest result: FAILED. 3 passed; 1 failed") } }),
+        );
+        prompt(project);
+    };
+    ["red0", "red1", "red2", "red3", "red4", "red5", "red6"].map(break_tests);
+    ["quiet0", "quiet1", "quiet2", "quiet3", "quiet4", "quiet5"].map(prompt);
+    let day = plain(&home.on_terminal(&[], 200, 2_000).stdout);
+    let open = day.split("\nOpen\n").nth(1).unwrap_or_else(|| panic!("nothing is open: {day}"));
+    for number in 2..=6 {
+        assert!(open.contains(&format!("test red{number} ... FAILED")), "{number}: {day}");
+    }
+    assert!(!open.contains("red1 "), "{day}");
+    assert!(open.contains("2 more projects have open work"), "{day}");
+}
+
+/// @today
+#[test]
+fn the_day_is_shown_with_global_flags_and_names_the_sessions_that_it_lists() {
+    let home = home();
+    home.run(&["mark", "a decision outside of a session"]).ok();
+    let day = plain(&home.on_terminal(&["--no-pager"], 80, 2_000).stdout);
+    assert!(day.starts_with("No session is recorded yet.\n\nHealth:"), "{day}");
+    assert!(!day.contains("SESSION") && !day.contains("when"), "{day}");
+    let home = furnished();
+    let database = home.locations().database;
+    let database = database.to_str().unwrap();
+    for flags in [&["--no-pager"][..], &["--db", database], &["--json", "--no-pager"]] {
+        let day = home.on_terminal(flags, 80, 2_000);
+        assert_eq!(day.code, 0, "{flags:?}: {day:?}");
+        assert!(day.stdout.contains("0f3c9a52"), "{flags:?}: {day:?}");
+    }
+    assert_eq!(home.on_terminal(&["--no-pager", "trace"], 80, 2_000).code, 2);
+}
+
+/// @today
+#[test]
 fn the_day_of_a_new_user_has_the_first_steps_and_creates_nothing() {
     let home = home();
     let day = home.on_terminal(&[], 80, 2_000);

@@ -51,12 +51,13 @@ fn today(world: &mut World) -> Result<Value, OpError> {
     let ask = |op: &str, params: Value| road.call(crate::calls::request(op, params));
     let stats = ask("memory_stats", json!({}))?;
     let of_today = json!({ "project": "*", "after": "today", "limit": limits::TODAY_SESSIONS });
-    let mut listed = ask("list_sessions", of_today)?["sessions"].take();
-    let is_today = listed.as_array().is_some_and(|all| all.iter().any(has_work));
+    let mut answer = ask("list_sessions", of_today)?;
+    let is_today = answer["sessions"].as_array().is_some_and(|all| all.iter().any(has_work));
     if !is_today {
         let last = json!({ "project": "*", "limit": limits::TODAY_LAST_SESSIONS });
-        listed = ask("list_sessions", last)?["sessions"].take();
+        answer = ask("list_sessions", last)?;
     }
+    let (listed, id_chars) = (answer["sessions"].take(), answer["id_chars"].take());
     let summaries =
         ask("session_summaries", json!({ "project": "*", "limit": limits::SUMMARIES_MAX }))?;
     let latest = |session: &str| {
@@ -66,13 +67,17 @@ fn today(world: &mut World) -> Result<Value, OpError> {
     let sessions = told(&listed, &summaries, latest);
     let projects = ask("list_projects", json!({}))?["projects"].take();
     let now = client::clock::now_ms().div_euclid(1000);
-    let open = open(&projects, now, |project| ask("briefing", json!({ "project": project })).ok());
+    let (open, more_open) =
+        open(&projects, now, |project| ask("briefing", json!({ "project": project })).ok());
     Ok(json!({
         "today": is_today,
         "sessions": sessions,
+        "id_chars": id_chars,
         // Whether there were more sessions today than these.
         "more": is_today && is_cut,
         "open": open,
+        // Projects with open work besides those of `open`.
+        "more_open": more_open,
         "daemon": runs,
         "last_at": stats["newest_at"],
         "answered_at": now,
@@ -150,16 +155,16 @@ fn came_of<'v>(session: &Value, summarised: &'v Value) -> (Option<&'v str>, Stri
     (None, came)
 }
 
-/// The open work of the projects of the last week, as a briefing lists it.
-fn open(projects: &Value, now: i64, brief: impl Fn(&str) -> Option<Value>) -> Vec<Value> {
+/// The open work of the projects of the last week, as a briefing lists it, and the number of projects with open work
+/// whose rows are left out. `projects` has the one that was active last first.
+fn open(projects: &Value, now: i64, brief: impl Fn(&str) -> Option<Value>) -> (Vec<Value>, usize) {
     let since = now.saturating_sub(limits::TODAY_OPEN_SECONDS);
     let projects = projects.as_array().into_iter().flatten();
     let lately =
         projects.filter(|project| project["last_at"].as_i64().is_some_and(|at| at > since));
-    let mut open = Vec::new();
-    for project in lately.take(limits::TODAY_PROJECTS) {
-        let Some(told) = project["path"].as_str().and_then(&brief) else { continue };
-        let lines = told["text"].as_str().unwrap_or_default().lines();
+    let rows = |project: &Value| -> Option<Vec<Value>> {
+        let told = brief(project["path"].as_str()?)?;
+        let lines = told["text"].as_str()?.lines();
         let rows = lines
             .skip_while(|line| *line != OPEN)
             .skip(1)
@@ -167,9 +172,12 @@ fn open(projects: &Value, now: i64, brief: impl Fn(&str) -> Option<Value>) -> Ve
         // Running sessions are listed already.
         let rows = rows.filter(|row| !row.contains(" another session is at work on: "));
         let rows = rows.map(|row| json!({ "project": project["name"], "text": row }));
-        open.extend(rows.take(limits::TODAY_OPEN_ROWS));
-    }
-    open
+        Some(rows.take(limits::TODAY_OPEN_ROWS).collect())
+    };
+    // Most projects have no open work, so these are left out before the number of projects is limited.
+    let mut with_rows = lately.filter_map(rows).filter(|rows| !rows.is_empty());
+    let shown = with_rows.by_ref().take(limits::TODAY_PROJECTS).flatten().collect();
+    (shown, with_rows.count())
 }
 
 fn pretty(result: &Value, width: usize) -> String {
@@ -187,9 +195,18 @@ fn pretty(result: &Value, width: usize) -> String {
         (true, false) => format!("Today: {}", text::counted(sessions.len(), "session")),
         (false, false) => "No session today. The last ones:".to_owned(),
     });
-    let mut rows = vec![["when", "project", "what"].map(str::to_owned).to_vec()];
-    rows.extend(sessions.iter().map(|session| session_row(session, result["today"] == true)));
-    lines.push(indented(&without_heading(&table(&rows, &[], width.saturating_sub(2)), "when ")));
+    if !sessions.is_empty() {
+        let mut rows = vec![["when", "session", "project", "what"].map(str::to_owned).to_vec()];
+        let chars = result["id_chars"].as_u64().and_then(|chars| usize::try_from(chars).ok());
+        let ids = sessions.iter().filter_map(|session| session["session_id"].as_str());
+        let ids = contract::listing::session_ids(ids, chars);
+        let is_today = result["today"] == true;
+        rows.extend(
+            sessions.iter().zip(ids).map(|(session, id)| session_row(session, id, is_today)),
+        );
+        let table = table(&rows, &[], width.saturating_sub(2));
+        lines.push(indented(&without_heading(&table, "when ")));
+    }
     if !open.is_empty() {
         lines.push("\nOpen".to_owned());
         let mut rows = vec![["project", "what"].map(str::to_owned).to_vec()];
@@ -201,23 +218,36 @@ fn pretty(result: &Value, width: usize) -> String {
             "project ",
         )));
     }
+    if let Some(more) = result["more_open"].as_u64().filter(|more| *more > 0) {
+        let projects = text::counted(more, "more project");
+        let has = if more == 1 { "has" } else { "have" };
+        let line =
+            format!("{projects} {has} open work; `rekindle briefing --project NAME` shows it.");
+        lines.push(indented(&fitted(&line, width.saturating_sub(2))));
+    }
     lines.push(String::new());
     lines.push(fitted(&health(result), width));
+    let trace = match sessions.is_empty() {
+        true => "",
+        false => "`rekindle trace SESSION` shows a session; ",
+    };
     lines.push(fitted(
-        "Search with `rekindle search WORDS`; `rekindle trace SESSION` shows a session; `rekindle --help` lists all commands.",
+        &format!(
+            "Search with `rekindle search WORDS`; {trace}`rekindle --help` lists all commands."
+        ),
         width,
     ));
     lines.join("\n")
 }
 
-/// A session as a row: its time, its project, its intent and, below, what came of it.
-fn session_row(session: &Value, is_today: bool) -> Vec<String> {
+/// A session as a row: its time, its id, its project, its intent and what came of it.
+fn session_row(session: &Value, id: String, is_today: bool) -> Vec<String> {
     let at = zone::shown(session["last_at"].as_i64().unwrap_or_default());
     let at = if is_today { at.rsplit(' ').next().unwrap_or_default().to_owned() } else { at };
     let intent = session["intent"].as_str().map_or_else(|| "(no prompt)".to_owned(), shown);
     let now = if session["state"] == "active" { " [running]" } else { "" };
     let came = shown(session["came_of_it"].as_str().unwrap_or_default());
-    vec![at, plain(&session["project"]), format!("{intent}{now} → {came}")]
+    vec![at, id, plain(&session["project"]), format!("{intent}{now} → {came}")]
 }
 
 /// A text as one line that ends with a whole word.
