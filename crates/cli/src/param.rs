@@ -170,7 +170,7 @@ impl Param {
     fn scalar(&self, kind: &ParamKind, text: &str) -> Result<Value, OpError> {
         let value = match kind {
             ParamKind::Text | ParamKind::OneOrMany | ParamKind::Choice(_) => Some(text.into()),
-            ParamKind::Integer => integer(text).or_else(|| written_id(text)),
+            ParamKind::Integer => integer(text).or_else(|| self.written_id(text)),
             ParamKind::Number => number(text),
             ParamKind::Boolean => text.parse().ok().map(Value::Bool),
             ParamKind::Object | ParamKind::Map(_) => {
@@ -180,6 +180,16 @@ impl Param {
             ParamKind::Any => structure(text).or_else(|| Some(text.into())),
         };
         value.ok_or_else(|| self.wants(&kind.word(), text))
+    }
+
+    /// The id of a record as our tables and entries print it (`#24`, `obs://24`). The operation reads it where the
+    /// parameter is an id, and refuses it elsewhere. Of a parameter that is an id it gets any text, as it knows best how
+    /// an id is written; all integers without a flag are ids.
+    fn written_id(&self, text: &str) -> Option<Value> {
+        let is_id = self.position.is_some()
+            || ["id", "ids"].contains(&self.name.as_str())
+            || self.name.ends_with("_id");
+        (is_id || text.starts_with('#') || text.contains("://")).then(|| text.into())
     }
 
     fn wants(&self, what: &str, text: &str) -> OpError {
@@ -291,12 +301,6 @@ pub(crate) fn structure(text: &str) -> Option<Value> {
 fn integer(text: &str) -> Option<Value> {
     let signed = text.parse::<i64>().ok().map(Value::from);
     signed.or_else(|| text.parse::<u64>().ok().map(Value::from))
-}
-
-/// The id of a record as our tables and entries print it (`#24`, `obs://24`). The operation reads it where the
-/// parameter is an id, and refuses it elsewhere.
-fn written_id(text: &str) -> Option<Value> {
-    (text.starts_with('#') || text.contains("://")).then(|| text.into())
 }
 
 fn number(text: &str) -> Option<Value> {

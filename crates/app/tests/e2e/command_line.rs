@@ -36,9 +36,21 @@ fn an_error_names_the_flag_that_was_typed() {
         ("search x --obs_type banana", "--obs_type wants one of file_read, "),
         ("search x --type", "--type wants a value"),
         ("search x --type command --type command", "the argument '--type' cannot be used "),
-        ("purge --id banana", "--id wants an integer, not 'banana'"),
-        ("purge --ids banana", "--ids wants an integer, not 'banana'"),
-        ("timeline banana", "ANCHOR wants an integer, not 'banana'"),
+        (
+            "purge --id banana",
+            "--id: 'banana' is not the id of a record; write 24, #24 or obs://24",
+        ),
+        (
+            "purge --ids banana",
+            "--ids: 'banana' is not the id of a record; write 24, #24 or obs://24",
+        ),
+        (
+            "timeline banana",
+            "ANCHOR: 'banana' is not the id of a record; write 24, #24 or obs://24",
+        ),
+        ("show 24-26", "IDS: '24-26' is not the id of a record; write 24, #24 or obs://24"),
+        ("pin obs:24", "ID: 'obs:24' is not the id of a record; write 24, #24 or obs://24"),
+        ("jobs cancel banana", "ID: \"banana\" is not the id of a job"),
         ("search x --before banana", "--before: 'banana' is not a time; write a date such as "),
         ("hint set a b c --ttl banana", "--ttl: 'banana' is not session, "),
     ] {

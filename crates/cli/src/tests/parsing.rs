@@ -53,6 +53,8 @@ fn arguments_become_parameters_by_their_schema() {
         ),
         (&["note", "list"], json!({})),
         (&["note", "list", "1", "2,3"], json!({"ids":[1,2,3]})),
+        // The operation refuses what is not an id, with the forms that it reads.
+        (&["note", "list", "1", "two"], json!({"ids":[1,"two"]})),
         (
             &[
                 "note",
@@ -71,11 +73,11 @@ fn arguments_become_parameters_by_their_schema() {
             &["note", "list", "--deep=false", "--min_score", "2"],
             json!({"deep":false,"min_score":2}),
         ),
-        (&["note", "list", "--limit", "18446744073709551615"], json!({"limit":u64::MAX})),
-        (
         (&["note", "list", "--deep", "false", "1"], json!({"deep":false,"ids":[1]})),
         (&["note", "list", "--deep", "true"], json!({"deep":true})),
         (&["note", "list", "--deep", "1"], json!({"deep":true,"ids":[1]})),
+        (&["note", "list", "--limit", "18446744073709551615"], json!({"limit":u64::MAX})),
+        (
             &["note", "list", "--context", "{\"cwd\":\"/w\"}", "--filters", "[{\"os\":\"linux\"}]"],
             json!({"context":{"cwd":"/w"},"filters":[{"os":"linux"}]}),
         ),
@@ -132,8 +134,6 @@ fn the_database_is_recognised_anywhere_and_the_port_behind_a_command_that_can_st
     }
     let ran = run(&["note", "list"]);
     assert_eq!((ran.parsed.db, ran.parsed.port), (None, None));
-}
-
     for args in [&["config", "get", "k", "-p", "5"], &["note", "put", "a", "b", "-p5"]] {
         let ran = run(args);
         assert!(
@@ -142,6 +142,8 @@ fn the_database_is_recognised_anywhere_and_the_port_behind_a_command_that_can_st
             ran.err
         );
     }
+}
+
 #[test]
 fn own_commands_are_returned_with_their_words_and_arguments() {
     let table: [(&[&str], &[&str]); 4] = [
