@@ -150,7 +150,7 @@ export function entryLink(path, text = path) {
 
 /** The note of a record, such as `answers #24`, in which each number is a link to its record. */
 export function noted(note) {
-  const plain = note.replace(/came of (#\d+)/, "the commit that followed from $1");
+  const plain = note.replace(/resulted from (#\d+)/, "the commit that followed from $1");
   return plain.split(/(#\d+)/).map((part, at) => (at % 2 ? entryLink(`obs://${part.slice(1)}`, part) : part));
 }
 

@@ -185,7 +185,7 @@ pub struct PortableMemory {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     pub content: String,
-    /// Ids of memories in whose place it is.
+    /// Ids of memories that it replaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
     /// The tool or the kind of file that it was imported from.

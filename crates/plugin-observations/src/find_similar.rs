@@ -47,7 +47,7 @@ fn default_limit() -> Count {
 pub(crate) struct FindSimilarOutput {
     /// The nearest first.
     results: Vec<SimilarRecord>,
-    /// Whether more may be there than was looked at.
+    /// Whether records may be missing, because not all were compared.
     partial: bool,
     #[serde(flatten)]
     about: About,

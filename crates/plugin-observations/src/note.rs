@@ -37,7 +37,7 @@ impl Note {
     pub(crate) fn text(self) -> String {
         match self {
             Note::Answers(id) => format!("answers #{id}"),
-            Note::CameOf(id) => format!("came of #{id}"),
+            Note::CameOf(id) => format!("resulted from #{id}"),
             Note::WorkedLater(id) => format!("failed, #{id} worked later"),
             Note::Replaces(id) => format!("replaces #{id}"),
             Note::ReplacedBy(id) => format!("replaced by #{id}"),

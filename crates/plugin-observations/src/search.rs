@@ -142,7 +142,7 @@ pub(crate) struct SearchOutput {
     /// a code, and only what contains it is listed), `prefix` (no word was found, words that begin alike
     /// were) or `empty`.
     query_form: Cow<'static, str>,
-    /// Whether more may be there than was looked at.
+    /// Whether hits may be missing, because not everything was checked.
     partial: bool,
     /// Why results may be missing, and what to do, if the full-text index is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ pub(crate) struct SearchOutput {
     /// or, if no single one is the reason, all together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     excluded_by: Vec<Cow<'static, str>>,
-    /// The `offset` to go on with, if there is more.
+    /// The `offset` of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
     #[serde(flatten)]
@@ -178,7 +178,7 @@ pub(crate) struct FoundRecord {
     /// How many records say the same, if there are several; this is the newest of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
-    /// Its relation to other records: `answers #ID`, `came of #ID`, `failed, #ID worked later`, `replaces #ID` or
+    /// Its relation to other records: `answers #ID`, `resulted from #ID`, `failed, #ID worked later`, `replaces #ID` or
     /// `replaced by #ID`, or the status of a hypothesis that is not proved; after `merely similar` if no hit is likely to be what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,

@@ -25,7 +25,7 @@ pub(crate) struct SessionTrace;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionTraceParams {
-    /// The `session_id` of a hit.
+    /// From `get_observations`.
     session_id: String,
     /// As in search.
     #[serde(default)]

@@ -79,8 +79,10 @@ impl Op for Handoff {
         {
             let shown = text::one_line(to, limits::PREVIEW_CHARS);
             let names: Vec<&str> = known().collect();
+            let meant = text::suggest::did_you_mean(to, known());
+            let meant = meant.map(|meant| format!("{meant} ")).unwrap_or_default();
             return Err(OpError::invalid("to", format!("no agent is called '{shown}'"))
-                .hint(format!("The agents are {}.", names.join(", "))));
+                .hint(format!("{meant}The agents are {}.", names.join(", "))));
         }
         let tokens = tokens.unwrap_or(limits::HANDOFF_TOKENS_DEFAULT);
         let (least, most) = (limits::HANDOFF_TOKENS_MIN, limits::HANDOFF_TOKENS_MAX);

@@ -95,14 +95,8 @@ impl LoadedFile {
 /// Writes one setting into the file; everything else stays as it is.
 pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), OpError> {
     let key = find(table.config_keys(), name)?;
-    set_checked(table, &mut Config::defaults([key]), key, value).map_err(|why| {
-        let error = OpError::invalid("value", why);
-        let words = if let ConfigKind::Choice(words) = key.kind { words } else { &[] };
-        match text::suggest::did_you_mean(value, words.iter().copied()) {
-            Some(meant) => error.hint(meant),
-            None => error,
-        }
-    })?;
+    set_checked(table, &mut Config::defaults([key]), key, value)
+        .map_err(|why| OpError::invalid("value", why))?;
     let mut document = read(file)?;
     let item = match key.kind {
         ConfigKind::Integer | ConfigKind::UpTo(_) | ConfigKind::Port => {

@@ -373,7 +373,8 @@ impl RuntimeInner {
         match self.ingest_or_split(&waiting, until) {
             Ok(taken) => {
                 if taken > 0 {
-                    self.log.info("spool", format_args!("took in {taken} events"));
+                    self.log
+                        .info("spool", format_args!("ingested {}", text::counted(taken, "event")));
                 }
                 Some(cleared + taken)
             }

@@ -160,6 +160,8 @@ fn bash_completes_projects_sessions_components_and_record_types() {
         ("search x --project = pay", "payments"),
         ("trace session-of-p", "session-of-payments"),
         ("recent --project ", "payments web"),
+        ("export --project w", "web"),
+        ("web --session session-of-p", "session-of-payments"),
         ("hint get http", "http-proxy"),
         ("config set daemon.po", "daemon.port"),
         ("search x --type git_c", "git_commit"),
@@ -172,8 +174,6 @@ fn bash_completes_projects_sessions_components_and_record_types() {
             .map(|word| format!("'{word}'"))
             .collect();
         let last = words.len() - 1;
-        ("export --project w", "web"),
-        ("web --session session-of-p", "session-of-payments"),
         let mut bash = std::process::Command::new("bash");
         bash.env_clear().envs(home.env.iter().cloned()).env("PATH", &path).current_dir(&home.dir);
         bash.args(["--norc", "-c"]).arg(format!(
@@ -299,11 +299,13 @@ fn suggestions_for_commands_flags_settings_and_values_begin_with_the_likeliest()
         ("config set log.level wran", "Did you mean warn?"),
         ("call serch", "Did you mean search"),
         ("install claudecode", "Did you mean claude-code?"),
+        ("import claud-code", "Did you mean claude-code?"),
+        ("handoff --to codx", "Did you mean codex?"),
         ("completions zhs", "Did you mean zsh?"),
     ] {
         let run = home.run(&line.split(' ').collect::<Vec<_>>());
         assert_ne!(run.code, 0, "{line}");
-        assert!(run.stderr.contains(meant), "{line}: {}", run.stderr);
+        assert_eq!(run.stderr.matches(meant).count(), 1, "{line}: {}", run.stderr);
     }
     // The list of types is complete: the last one is there too.
     let run = home.run(&["search", "x", "--type", "banana"]);

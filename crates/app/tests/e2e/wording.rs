@@ -61,11 +61,11 @@ fn ending_a_pause_that_does_not_exist_says_so() {
     let off = home.run(&["pause", "off", "--project", "web"]).ok();
     assert_eq!(off, "web was not paused\n");
     let off = home.run(&["pause", "off"]).ok();
-    assert_eq!(off, "there was no pause everywhere to end\n");
+    assert_eq!(off, "there was no pause of all projects\n");
     home.run(&["pause", "--project", "web"]).ok();
     let off = home.run(&["pause", "off"]).ok();
     let web = home.path("web");
-    let held = format!("there was no pause everywhere to end\npaused in {} until", web.display());
+    let held = format!("there was no pause of all projects\npaused in {} until", web.display());
     assert!(off.starts_with(&held), "{off}");
     assert_eq!(home.run(&["pause", "off", "--project", "web"]).ok(), "not paused\n");
 }

@@ -39,7 +39,7 @@ pub(crate) struct StoreMemoryParams {
     /// Up to 20, of 50 characters each.
     #[serde(default)]
     tags: Vec<String>,
-    /// Ids of memories whose place it takes.
+    /// Ids of memories that it replaces.
     #[serde(default)]
     supersedes: Vec<String>,
     /// Yours if left out.
@@ -62,7 +62,7 @@ pub(crate) struct StoreMemoryOutput {
     importance: f64,
     created_at: String,
     project: String,
-    /// The memories in whose place it is now.
+    /// The memories that it replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     superseded: Vec<String>,
     /// Up to three memories about the same thing. If one no longer holds, store the memory again with `supersedes`, and

@@ -210,7 +210,7 @@ impl Pretty for Pause {
         if params.duration.as_deref().map(str::trim) == Some("off") && !output.changed {
             let nothing = match &params.project {
                 Wanted::Named(project) => format!("{} was not paused", shown(project)),
-                Wanted::Here | Wanted::All => "there was no pause everywhere to end".to_owned(),
+                Wanted::Here | Wanted::All => "there was no pause of all projects".to_owned(),
             };
             lines.insert(0, nothing);
         }

@@ -53,7 +53,7 @@ fn a_pause_holds_for_its_time_or_until_it_is_ended() {
     assert!(notes.contains(paused), "{notes}");
     assert_eq!(home.say("pause", json!({})), "paused everywhere until `rekindle pause off`");
     assert_eq!(home.say("pause", json!({ "duration": " off " })), "not paused");
-    let nothing = "there was no pause everywhere to end";
+    let nothing = "there was no pause of all projects";
     assert_eq!(home.say("pause", json!({ "duration": "off" })), nothing);
     assert_eq!(home.call("status", json!({})).unwrap()["notes"], json!([]));
 }
@@ -176,7 +176,7 @@ fn jobs_are_listed_with_their_progress_or_their_end() {
         let text = home.text("list_jobs", &json!({}), &listed);
         text.lines().last().unwrap().to_owned()
     };
-    let head = "   7  1970-01-01T00:00:00.000Z  backup        ";
+    let head = format!("7   {}  2h ago  backup  ", zone::shown(0));
     let progress = |step: &str, total: Option<u64>| json!({ "progress": { "step": step, "done": 3, "total": total } });
     for (state, more, shown) in [
         ("running", progress("copying", Some(9)), "running: copying 3 of 9"),

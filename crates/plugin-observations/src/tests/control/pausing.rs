@@ -137,6 +137,6 @@ fn an_invalid_pause_is_refused_and_changes_nothing() {
     assert_eq!(code(world.call("pause", json!({ "until": "noon" }))), Code::Invalid);
     assert_eq!(
         world.shown("pause", json!({ "duration": "off" })),
-        "there was no pause everywhere to end"
+        "there was no pause of all projects"
     );
 }
