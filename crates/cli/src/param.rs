@@ -170,7 +170,7 @@ impl Param {
     fn scalar(&self, kind: &ParamKind, text: &str) -> Result<Value, OpError> {
         let value = match kind {
             ParamKind::Text | ParamKind::OneOrMany | ParamKind::Choice(_) => Some(text.into()),
-            ParamKind::Integer => integer(text).or_else(|| self.written_id(text)),
+            ParamKind::Integer => integer(text.trim()).or_else(|| self.written_id(text)),
             ParamKind::Number => number(text),
             ParamKind::Boolean => text.parse().ok().map(Value::Bool),
             ParamKind::Object | ParamKind::Map(_) => {

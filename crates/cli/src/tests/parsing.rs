@@ -55,6 +55,7 @@ fn arguments_become_parameters_by_their_schema() {
         (&["note", "list", "1", "2,3"], json!({"ids":[1,2,3]})),
         // The operation refuses what is not an id, with the forms that it reads.
         (&["note", "list", "1", "two"], json!({"ids":[1,"two"]})),
+        (&["note", "list", " 1 "], json!({"ids":[1]})),
         (
             &[
                 "note",
