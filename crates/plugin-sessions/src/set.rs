@@ -13,6 +13,7 @@ use store::session_events::{self, ListChange};
 use store::{Tx, context as stored, sessions};
 
 use crate::change::{Directories, SetChange};
+use crate::list::A_SESSION;
 use crate::target;
 
 pub(crate) struct SetRelevantContext;
@@ -81,12 +82,12 @@ impl Op for SetRelevantContext {
         examples: &[
             Example {
                 title: "The files of a task",
-                before: &[],
+                before: A_SESSION,
                 params: r#"{"setName":"files","items":["/srv/shop/docs/cart.md"],"session_id":"s-1"}"#,
             },
             Example {
                 title: "One more port",
-                before: &[],
+                before: A_SESSION,
                 params: r#"{"setName":"ports","items":["8080"],"mode":"merge","session_id":"s-1"}"#,
             },
         ],
