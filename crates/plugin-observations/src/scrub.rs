@@ -118,10 +118,11 @@ impl Op for Scrub {
 }
 
 type LookAtTexts = fn(&Rx<'_>, i64) -> Result<ScrubBatch<SessionText>, OpError>;
-type ChangeTexts = fn(&Tx<'_>, &[(i64, SessionText)]) -> Result<(), OpError>;
+/// Stores the replacements of a batch.
+type ChangeBatch<C> = fn(&Tx<'_>, &[(i64, C)]) -> Result<(), OpError>;
 
 /// A step for each of [`scrub::SESSION_COLUMNS`].
-const OF_SESSIONS: [(LookAtTexts, ChangeTexts); scrub::SESSION_COLUMNS.len()] = [
+const OF_SESSIONS: [(LookAtTexts, ChangeBatch<SessionText>); scrub::SESSION_COLUMNS.len()] = [
     (session_texts::<0>, replace_session_texts::<0>),
     (session_texts::<1>, replace_session_texts::<1>),
     (session_texts::<2>, replace_session_texts::<2>),
@@ -195,7 +196,7 @@ fn go_over<C: 'static>(
     cx: &Cx<'_>,
     dry_run: bool,
     look: fn(&Rx<'_>, i64) -> Result<ScrubBatch<C>, OpError>,
-    change: fn(&Tx<'_>, &[(i64, C)]) -> Result<(), OpError>,
+    change: ChangeBatch<C>,
 ) -> Result<FoundSecrets, OpError> {
     let mut found = FoundSecrets::default();
     let mut from = Some(i64::MIN);
