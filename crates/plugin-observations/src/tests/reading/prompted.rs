@@ -201,7 +201,7 @@ fn a_preview_of_the_block_names_the_setting_that_is_off() {
 
 /// @briefing_at_prompts
 #[test]
-fn a_reply_gets_the_answer_that_asked() {
+fn a_reply_gets_the_answer_that_asked_and_later_prompts_what_came_of_it() {
     let world = World::new();
     world.prompt(S, 50 * HOUR, "Migrate the invoices controller to Pundit as well");
     world.edit(S, 50 * HOUR, "/nowhere/web/invoices.rb", "Edit invoices.rb: authorize Invoice");
@@ -215,4 +215,22 @@ fn a_reply_gets_the_answer_that_asked() {
     let reply = "Yes, check the role through MarinaMembership";
     let rows = block(&world, reply);
     assert!(rows.len() == 1 && rows[0].1.contains("Should the role check go"), "{rows:?}");
+    let later = ("s-3", WEB);
+    world.prompt(later, 4 * HOUR, "Where were we with Pundit?");
+    let state = "The slips controller is migrated to Pundit, the invoices controller has one red \
+                 example, the berths controller is left to migrate.";
+    world.answer(later, 4 * HOUR, state);
+    world.stop(later, 4 * HOUR);
+    world.prompt(later, 3 * HOUR, reply);
+    world.edit(later, 3 * HOUR, "/nowhere/web/policy.rb", "Edit policy.rb: MarinaMembership");
+    world.commit(later, 3 * HOUR, "6fadfc01", "invoices: Pundit, roles per marina");
+    world.answer(
+        later,
+        3 * HOUR,
+        "Green. Roles are looked up per marina through MarinaMembership, cached per request.",
+    );
+    world.stop(later, 3 * HOUR);
+    let rows = block(&world, "Migrate the berths controller to Pundit now");
+    assert!(rows.iter().any(|row| row.1.contains("Roles are looked up")), "{rows:?}");
+    assert!(!rows.iter().any(|row| row.1.contains("one red example")), "{rows:?}");
 }
