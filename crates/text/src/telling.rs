@@ -417,6 +417,16 @@ mod tests {
                 "# fail 1",
             ),
             ("not ok 1 - later # TODO\nnot ok 2 - sum", "not ok 2 - sum"),
+            ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
+        ];
+        for (error, expected) in table {
+            assert_eq!(finding(error), expected, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn the_cause_behind_the_summary_of_a_tool_is_the_finding() {
+        let table = [
             (
                 "> Task :app:lintDebug FAILED\nLint found 2 errors, 5 warnings. First failure:\n\n\
                  /src/ui/ProfileView.kt:88: Error: Elevation API called on the main thread [Elev]\n\
@@ -437,7 +447,6 @@ mod tests {
                 "PG::DuplicateTable: ERROR:  relation \"slips\" already exists",
             ),
             ("rake aborted!\nno such task", "no such task"),
-            ("✖ failing tests:\n\n✖ sum (6.8ms)", "✖ sum (6.8ms)"),
         ];
         for (error, expected) in table {
             assert_eq!(finding(error), expected, "{error:?}");

@@ -95,7 +95,7 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
     };
     let red = || drop(ran(&home, own, "cargo test 2>&1 | tail -20", RED));
     let green = || drop(ran(&home, own, "cargo test", GREEN));
-    let cases: [(&str, &dyn Fn(), &str, &str); 13] = [
+    let cases: [(&str, &dyn Fn(), &str, &str); 11] = [
         ("no run", &|| {}, "confirmed", "silver"),
         ("passed", &green, "confirmed", "gold"),
         ("failed", &red, "falsified", "gold"),
@@ -131,17 +131,6 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
             "confirmed",
             "silver",
         ),
-        ("a linter", &|| drop(ran(&home, own, "npx eslint src", "")), "confirmed", "silver"),
-        (
-            "a linter after a test",
-            &|| {
-                green();
-                let found = "src/a.js\n  1:1  error  x is unused  no-unused-vars\n\n\u{2716} 1 problem (1 error, 0 warnings)\n";
-                ran(&home, own, "npx eslint src | cat", found);
-            },
-            "confirmed",
-            "gold",
-        ),
         ("in the background", &in_background, "confirmed", "silver"),
         (
             "before the last change",
@@ -159,6 +148,23 @@ fn the_last_run_of_the_session_and_project_decides_the_tier() {
         happens();
         assert_eq!(resolve(&home, status), tier, "{what}");
     }
+}
+
+/// @ghap_evidence
+#[test]
+fn a_linter_decides_no_tier() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    let own = (SESSION, "web");
+    let found = "src/a.js\n  1:1  error  x is unused  no-unused-vars\n\n\u{2716} 1 problem (1 error, 0 warnings)\n";
+    start(&home, SESSION);
+    ran(&home, own, "npx eslint src", "");
+    assert_eq!(resolve(&home, "confirmed"), "silver", "alone");
+    start(&home, SESSION);
+    ran(&home, own, "cargo test", GREEN);
+    ran(&home, own, "npx eslint src | cat", found);
+    assert_eq!(resolve(&home, "confirmed"), "gold", "after a test");
 }
 
 /// @ghap_evidence

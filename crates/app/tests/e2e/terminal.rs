@@ -249,8 +249,8 @@ fn open_work_is_shown_however_many_projects_were_active_later() {
         );
         prompt(project);
     };
-    ["red0", "red1", "red2", "red3", "red4", "red5", "red6"].map(break_tests);
-    ["quiet0", "quiet1", "quiet2", "quiet3", "quiet4", "quiet5"].map(prompt);
+    ["red0", "red1", "red2", "red3", "red4", "red5", "red6"].into_iter().for_each(break_tests);
+    ["quiet0", "quiet1", "quiet2", "quiet3", "quiet4", "quiet5"].into_iter().for_each(prompt);
     let day = plain(&home.on_terminal(&[], 200, 2_000).stdout);
     let open = day.split("\nOpen\n").nth(1).unwrap_or_else(|| panic!("nothing is open: {day}"));
     for number in 2..=6 {

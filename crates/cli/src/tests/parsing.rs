@@ -74,9 +74,6 @@ fn arguments_become_parameters_by_their_schema() {
             &["note", "list", "--deep=false", "--min_score", "2"],
             json!({"deep":false,"min_score":2}),
         ),
-        (&["note", "list", "--deep", "false", "1"], json!({"deep":false,"ids":[1]})),
-        (&["note", "list", "--deep", "true"], json!({"deep":true})),
-        (&["note", "list", "--deep", "1"], json!({"deep":true,"ids":[1]})),
         (&["note", "list", "--limit", "18446744073709551615"], json!({"limit":u64::MAX})),
         (
             &["note", "list", "--context", "{\"cwd\":\"/w\"}", "--filters", "[{\"os\":\"linux\"}]"],
@@ -86,9 +83,23 @@ fn arguments_become_parameters_by_their_schema() {
         (&["call", "notes.put", "{\"key\": [1, {\"a\": null}]}"], json!({"key":[1,{"a":null}]})),
         (&["call", "inspect", "[1]"], json!([1])),
     ];
+    all_become(&table);
+}
+
+#[test]
+fn a_flag_takes_the_next_word_only_if_it_is_true_or_false() {
+    all_become(&[
+        (&["note", "list", "--deep", "false", "1"], json!({"deep":false,"ids":[1]})),
+        (&["note", "list", "--deep", "true"], json!({"deep":true})),
+        (&["note", "list", "--deep", "1"], json!({"deep":true,"ids":[1]})),
+    ]);
+}
+
+/// Checks the parameters that these arguments become.
+fn all_become(table: &[(&[&str], Value)]) {
     for (args, params) in table {
         let ran = run(args);
-        assert_eq!(ran.call().map(|(_, given)| given), Ok(&params), "{args:?}");
+        assert_eq!(ran.call().map(|(_, given)| given), Ok(params), "{args:?}");
     }
 }
 
