@@ -6,11 +6,11 @@
 use std::fmt;
 
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
-    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected,
+    IntoDeserializer, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// Reads a value of this type.
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, WrongMember> {
@@ -65,7 +65,55 @@ impl serde::de::Error for WrongMember {
     }
 }
 
+/// Reads one value. A method that needs one kind of JSON compiles no code for the others: it is compiled for every
+/// type of every operation, and reading them all as "any kind" made the program larger by a megabyte.
 struct ValueReader(Value);
+
+impl ValueReader {
+    fn flag<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
+        match self.0 {
+            Value::Bool(flag) => visitor.visit_bool(flag),
+            other => Err(wrong_kind(&other, &visitor)),
+        }
+    }
+
+    fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
+        match self.0 {
+            Value::Number(number) => visit_number(&number, visitor),
+            other => Err(wrong_kind(&other, &visitor)),
+        }
+    }
+
+    fn text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
+        match self.0 {
+            Value::String(text) => visitor.visit_string(text),
+            other => Err(wrong_kind(&other, &visitor)),
+        }
+    }
+
+    fn list<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
+        match self.0 {
+            Value::Array(items) => visit_items(items, visitor),
+            other => Err(wrong_kind(&other, &visitor)),
+        }
+    }
+
+    fn object<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
+        match self.0 {
+            Value::Object(members) => visit_members(members, visitor),
+            other => Err(wrong_kind(&other, &visitor)),
+        }
+    }
+}
+
+/// Methods of the deserializer for types that are one kind of JSON.
+macro_rules! read_as {
+    ($($kind:ident: $($method:ident)*;)*) => {$($(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
+            self.$kind(visitor)
+        }
+    )*)*};
+}
 
 impl<'de> Deserializer<'de> for ValueReader {
     type Error = WrongMember;
@@ -74,26 +122,47 @@ impl<'de> Deserializer<'de> for ValueReader {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(flag) => visitor.visit_bool(flag),
-            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(number), _) => visitor.visit_u64(number),
-                (None, Some(number)) => visitor.visit_i64(number),
-                (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
-            },
+            Value::Number(number) => visit_number(&number, visitor),
             Value::String(text) => visitor.visit_string(text),
-            Value::Array(items) => {
-                let mut items = Items { rest: items.into_iter(), place: 0 };
-                let read = visitor.visit_seq(&mut items)?;
-                all_read(items.rest.len(), items.place + items.rest.len(), "list")?;
-                Ok(read)
-            }
-            Value::Object(members) => {
-                let count = members.len();
-                let mut members = Members { rest: members.into_iter(), next: None };
-                let read = visitor.visit_map(&mut members)?;
-                all_read(members.rest.len(), count, "object")?;
-                Ok(read)
-            }
+            Value::Array(items) => visit_items(items, visitor),
+            Value::Object(members) => visit_members(members, visitor),
         }
+    }
+
+    read_as! {
+        flag: deserialize_bool;
+        number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+            deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+            deserialize_f32 deserialize_f64;
+        text: deserialize_char deserialize_str deserialize_string deserialize_identifier;
+        list: deserialize_seq;
+        object: deserialize_map;
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, WrongMember> {
+        self.list(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, WrongMember> {
+        self.list(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, WrongMember> {
+        self.object(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
@@ -117,31 +186,67 @@ impl<'de> Deserializer<'de> for ValueReader {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, WrongMember> {
-        let unexpected = match self.0 {
-            Value::String(name) => return visitor.visit_enum(Variant { name, value: None }),
-            Value::Object(members) => {
-                return visitor.visit_enum(Variant::of(members)?);
-            }
-            Value::Null => Unexpected::Unit,
-            Value::Bool(flag) => Unexpected::Bool(flag),
-            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(number), _) => Unexpected::Unsigned(number),
-                (None, Some(number)) => Unexpected::Signed(number),
-                (None, None) => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Value::Array(_) => Unexpected::Seq,
-        };
-        Err(WrongMember::invalid_type(unexpected, &"string or map"))
+        match self.0 {
+            Value::String(name) => visitor.visit_enum(Variant { name, value: None }),
+            Value::Object(members) => visitor.visit_enum(Variant::of(members)?),
+            other => Err(wrong_kind(&other, &"string or map")),
+        }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, WrongMember> {
         visitor.visit_unit()
     }
 
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier
+    forward_to_deserialize_any! { bytes byte_buf unit unit_struct }
+}
+
+fn visit_number<'de, V: Visitor<'de>>(
+    number: &Number,
+    visitor: V,
+) -> Result<V::Value, WrongMember> {
+    match (number.as_u64(), number.as_i64()) {
+        (Some(number), _) => visitor.visit_u64(number),
+        (None, Some(number)) => visitor.visit_i64(number),
+        (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
     }
+}
+
+fn visit_items<'de, V: Visitor<'de>>(
+    items: Vec<Value>,
+    visitor: V,
+) -> Result<V::Value, WrongMember> {
+    let mut items = Items { rest: items.into_iter(), place: 0 };
+    let read = visitor.visit_seq(&mut items)?;
+    all_read(items.rest.len(), items.place + items.rest.len(), "list")?;
+    Ok(read)
+}
+
+fn visit_members<'de, V: Visitor<'de>>(
+    members: Map<String, Value>,
+    visitor: V,
+) -> Result<V::Value, WrongMember> {
+    let count = members.len();
+    let mut members = Members { rest: members.into_iter(), next: None };
+    let read = visitor.visit_map(&mut members)?;
+    all_read(members.rest.len(), count, "object")?;
+    Ok(read)
+}
+
+/// The error for a value of another kind than expected.
+fn wrong_kind(value: &Value, expected: &dyn Expected) -> WrongMember {
+    let unexpected = match value {
+        Value::Null => Unexpected::Unit,
+        Value::Bool(flag) => Unexpected::Bool(*flag),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => Unexpected::Unsigned(number),
+            (None, Some(number)) => Unexpected::Signed(number),
+            (None, None) => Unexpected::Float(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    };
+    WrongMember::invalid_type(unexpected, expected)
 }
 
 fn all_read(rest: usize, count: usize, kind: &str) -> Result<(), WrongMember> {
