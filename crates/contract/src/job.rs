@@ -49,7 +49,7 @@ impl RunningJob {
     pub fn check(&self) -> Result<(), OpError> {
         if self.is_cancelled() {
             return Err(OpError::new(Code::Conflict, "the job was cancelled")
-                .hint("Finished work is kept; start the job again to continue."));
+                .hint("Run the command again at any time."));
         }
         Ok(())
     }

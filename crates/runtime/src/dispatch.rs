@@ -243,7 +243,7 @@ impl RuntimeInner {
         }
         let call = write.then_some(call);
         let caller = KnownCaller::new(caller, &self.places);
-        self.fenced(op.info, || match op.info.job {
+        self.fenced(op.info.name, || match op.info.job {
             true => {
                 // Invalid parameters leave no row.
                 op.check_params(&params)?;
@@ -255,16 +255,16 @@ impl RuntimeInner {
         })
     }
 
-    /// Runs code that may panic because of a defect.
+    /// Runs code of an operation that may panic because of a defect.
     pub(crate) fn fenced<T>(
         &self,
-        info: &OpInfo,
+        op: &str,
         f: impl FnOnce() -> Result<T, OpError>,
     ) -> Result<T, OpError> {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
             // The panic hook has logged the place. The message is not logged: it may contain user text.
-            self.log.error("call", format_args!("op={} panicked", info.name));
-            Err(OpError::internal(format!("{} failed because of a bug", info.name))
+            self.log.error("call", format_args!("op={op} panicked"));
+            Err(OpError::internal(format!("{op} failed because of a bug"))
                 .hint("The place is in `rekindle logs`; please report it."))
         })
     }

@@ -25,7 +25,7 @@ pub(crate) fn accept(
     reply: impl FnOnce(Reply) + Send + 'static,
 ) -> Option<Arc<HookEvent>> {
     let now = (inner.clock)();
-    let incoming = inner.fenced(info, || {
+    let incoming = inner.fenced(info.name, || {
         check_tier(info, tier)?;
         read(now)
     });
@@ -60,7 +60,7 @@ fn wait_behind_spool(inner: &Arc<RuntimeInner>, info: &'static OpInfo, event: Wa
         let queue = &draining.behind_spool;
         let go_on = |event: WaitingEvent, admitted: Result<(), OpError>| {
             // The panic hook has logged a panic; the other events continue.
-            let _ = draining.fenced(info, || {
+            let _ = draining.fenced(info.name, || {
                 event(admitted);
                 Ok(())
             });
@@ -72,7 +72,7 @@ fn wait_behind_spool(inner: &Arc<RuntimeInner>, info: &'static OpInfo, event: Wa
             queue.last().into_iter().for_each(|event| go_on(event, Err(refusal.clone())));
             return;
         }
-        let _ = draining.fenced(info, || {
+        let _ = draining.fenced(info.name, || {
             draining.ingest_spool(None);
             Ok(())
         });
@@ -116,11 +116,11 @@ fn answer(
     reply: impl FnOnce(Reply) + Send + 'static,
 ) {
     if !recorded || !incoming.may_be_answered(inner) {
-        return reply(inner.fenced(info, || incoming.output(inner, recorded).to_value()));
+        return reply(inner.fenced(info.name, || incoming.output(inner, recorded).to_value()));
     }
     let telling = inner.clone();
     inner.pool.run(Box::new(move |admitted| {
         let output = || incoming.output(&telling, recorded).to_value();
-        reply(admitted.and_then(|()| telling.fenced(info, output)));
+        reply(admitted.and_then(|()| telling.fenced(info.name, output)));
     }));
 }

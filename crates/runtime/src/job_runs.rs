@@ -1,6 +1,7 @@
 //! Runs jobs: long operations, one after the other, so that they occupy at most one thread of the pool. Each has a
 //! row in the store and ends with the event `job/ended`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use contract::{ProgressWatcher, RunningJob};
@@ -92,7 +93,8 @@ impl RuntimeInner {
                     return;
                 };
                 drop(state);
-                work(admitted.clone());
+                // A panic must not end this loop, which would leave the jobs behind it waiting for ever.
+                let _ = catch_unwind(AssertUnwindSafe(|| work(admitted.clone())));
             }
         }));
     }
@@ -112,7 +114,7 @@ impl RuntimeInner {
         })?;
         let job = Arc::new(RunningJob::watched_by(watcher));
         self.jobs.state().running.insert(id, job.clone());
-        let result = run(job.clone());
+        let result = self.fenced(name, || run(job.clone()));
         self.jobs.state().running.remove(&id);
         let (state, why) = match &result {
             Ok(_) => (JobState::Done, None),

@@ -1,6 +1,7 @@
 //! A small pool of threads that run operations, started as needed, with a bounded queue.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use model::{OpError, limits};
@@ -88,7 +89,8 @@ fn work(shared: &PoolShared) {
     loop {
         if let Some(job) = state.queue.pop_front() {
             drop(state);
-            job(Ok(()));
+            // The panic hook has logged it; the thread goes on with the next task.
+            let _ = catch_unwind(AssertUnwindSafe(|| job(Ok(()))));
             state = shared.lock();
         } else if state.closed {
             return;
@@ -147,6 +149,17 @@ mod tests {
             }
         }
         assert_eq!(pool.shared.lock().threads, 1);
+    }
+
+    #[test]
+    fn a_panic_ends_its_task_and_no_thread() {
+        let pool = Pool::new();
+        for _ in 0..limits::POOL_THREADS * 2 {
+            pool.run(Box::new(|_| std::panic::resume_unwind(Box::new("a defect"))));
+        }
+        let (done, ends) = mpsc::channel();
+        pool.run(Box::new(move |_| done.send(()).unwrap()));
+        assert_eq!(ends.recv_timeout(SOON), Ok(()));
     }
 
     #[test]
