@@ -24,7 +24,7 @@ pub(crate) struct SetContextParams {
     /// `files`, `endpoints`, `ports`, `applet` or your own.
     #[serde(rename = "setName")]
     set_name: String,
-    /// Up to 10; `[]` clears it, on the command line `context clear`.
+    /// Up to 10; `[]` clears.
     items: Vec<String>,
     /// Replace the set, or add to it.
     #[serde(default)]
