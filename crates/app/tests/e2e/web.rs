@@ -505,11 +505,11 @@ fn notifications_run_without_an_answer_and_batches_answer_the_others() {
 fn the_link_leads_to_the_named_session_and_view_and_starts_the_browser() {
     let mut home = home();
     let daemon = home.daemon();
-    let printed = home.run(&["web", "--session", "a b/\u{e4}&x=1", "--view", "search"]).ok();
+    let printed = home.run(&["web", "--session", "a b\u{e4}&x=1", "--view", "search"]).ok();
     let link = &printed[printed.find("/?link=").unwrap()..];
     let opened = Http::new(daemon.port).get(link.trim_end());
     let (after, _) = opened.header("Location").unwrap().split_once("#open=").unwrap();
-    assert_eq!((opened.status, after), (303, "/?session=a%20b%2F%C3%A4%26x%3D1&view=search"));
+    assert_eq!((opened.status, after), (303, "/?session=a%20b%C3%A4%26x%3D1&view=search"));
     for wrong in [&["web", "--view", "a b"][..], &["web", "--forget", "--open"]] {
         assert_eq!(home.run(wrong).code, 2, "{wrong:?}");
     }

@@ -26,6 +26,9 @@ const NEGATIONS: [&str; 18] = [
 /// Comparisons of words with words after which two orders count as different.
 const ORDER_STEPS_MAX: usize = 1_000_000;
 
+/// The most words of a quotation that counts as a value.
+const QUOTED_VALUE_WORDS: usize = 3;
+
 /// How similar two texts are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alike {
@@ -290,10 +293,19 @@ fn in_order(a: &[u64], b: &[u64]) -> bool {
 }
 
 /// Whether two texts with nearly the same words state the same values: the same numbers in the same order and, if they
-/// quote equally many texts, the same quotations. One may quote what the other writes without quotes.
+/// quote equally many values, the same ones. One may quote what the other writes without quotes.
 fn has_equal_values(a: &str, b: &str) -> bool {
-    numbers(a).eq(numbers(b))
-        && (quotations(a).count() != quotations(b).count() || quotations(a).eq(quotations(b)))
+    let (own, others) = (quoted_values(a), quoted_values(b));
+    numbers(a).eq(numbers(b)) && (own.len() != others.len() || own == others)
+}
+
+/// The quotations that are values: a few words, in lower case and without punctuation around them. A longer one is a
+/// sentence, which is compared by its words.
+fn quoted_values(text: &str) -> Vec<String> {
+    let bare = quotations(text).map(|quoted| quoted.trim_matches(|c: char| !c.is_alphanumeric()));
+    bare.filter(|value| value.split_whitespace().count() <= QUOTED_VALUE_WORDS)
+        .map(str::to_lowercase)
+        .collect()
 }
 
 /// The parts of a text that begin with a digit, without the hashes of commits.
@@ -374,6 +386,8 @@ mod tests {
             ("committed as 1a2b3c4", "committed as 9f8e7d6"),
             ("don't run `make`", "don't run make"),
             ("it isn't Bob's", "it isn't Ann's"),
+            ("mode = 'Fast'", "mode = 'fast.'"),
+            ("\"Run the migrations first\"", "\"run the migration first\""),
         ] {
             assert!(has_equal_values(a, b), "{a} | {b}");
         }
