@@ -11,7 +11,9 @@ use crate::final_message;
 use crate::guard;
 use crate::json::{self, Json};
 use crate::prompt;
-use crate::table::{AGENTS, Agent, Kind, SYNTHETIC_SOURCES, Tool, agent as agent_named, any_tool};
+use crate::table::{
+    AGENTS, Agent, Kind, McpNames, SYNTHETIC_SOURCES, Tool, agent as agent_named, any_tool,
+};
 use crate::tool;
 use crate::wire::Wire;
 
@@ -130,11 +132,16 @@ struct EventSender<'a> {
 }
 
 impl EventSender<'_> {
-    /// The kind of a tool. The tools of an assumed agent may be those of any other.
-    fn tool(&self, name: &str) -> Tool {
+    /// The kind of a tool, and how the names of MCP tools are read. The tools of an assumed agent may be those of any
+    /// other.
+    fn tool(&self, name: &str) -> (Tool, McpNames) {
+        let own = self.agent.mcp;
         match self.agent.tool(name) {
-            Tool::Other if self.is_assumed => any_tool(name),
-            tool => tool,
+            Tool::Other if self.is_assumed => {
+                let (tool, names) = any_tool(name);
+                (tool, names.unwrap_or(own))
+            }
+            tool => (tool, own),
         }
     }
 }

@@ -9,13 +9,12 @@ pub struct Agent {
     /// The name that `install` and the hook's command use.
     pub name: &'static str,
     pub events: &'static [Event],
-    /// The agent's tools. A tool that is not listed is [`Tool::Mcp`] by its prefix, or [`Tool::Other`].
+    /// The agent's tools. A tool that is not listed is [`Tool::Mcp`] by its name's form, or [`Tool::Other`].
     pub tools: &'static [(&'static str, Tool)],
     pub fields: Fields,
     pub marks: Marks,
-    /// The prefix of an MCP tool's name, and the separator between server and tool. If the prefix is empty,
-    /// a name that is not listed and contains the separator is an MCP tool.
-    pub mcp: (&'static str, &'static str),
+    /// How the agent names MCP tools.
+    pub mcp: McpNames,
     /// Where the output of a command states its exit code, if the agent may report a failure without a
     /// separate event.
     pub exit_line: Option<ExitLine>,
@@ -90,6 +89,15 @@ pub enum Tool {
     Other,
 }
 
+/// The form of the names that an agent gives to the tools of MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct McpNames {
+    /// If it is empty, a name that is not listed and contains the separator is an MCP tool.
+    pub prefix: &'static str,
+    /// Between server and tool.
+    pub separator: &'static str,
+}
+
 /// Names of members that differ between agents. Of several names, the first with a value counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields {
@@ -136,7 +144,6 @@ pub fn agent(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().chain(WITHOUT_HOOKS).find(|agent| agent.name == name)
 }
 
-/// The kind of the event of this name, in the first agent that has it.
 /// The agent that an MCP client belongs to, by the name with which it introduces itself: `codex-mcp-client`.
 pub fn of_client(name: &str) -> Option<&'static Agent> {
     let name = name.to_lowercase();
@@ -145,14 +152,35 @@ pub fn of_client(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(begins)
 }
 
+/// The kind of the event of this name, in the first agent that has it.
 pub fn kind(event: &str) -> Kind {
     AGENTS.iter().find_map(|agent| agent.event(event)).map_or(Kind::Other, |event| event.kind)
 }
 
-/// The kind of the tool of this name, in the first agent that lists it.
-pub(crate) fn any_tool(name: &str) -> Tool {
+/// The kind of the tool of this name, in the first agent that lists it or has its prefix of MCP tools; and how the
+/// names of MCP tools are read.
+pub(crate) fn any_tool(name: &str) -> (Tool, Option<McpNames>) {
     let mut tools = AGENTS.iter().flat_map(|agent| agent.tools);
-    tools.find(|(known, _)| *known == name).map_or(Tool::Other, |(_, tool)| *tool)
+    let listed = tools.find(|(known, _)| *known == name).map(|(_, tool)| *tool);
+    // An agent without a prefix counts every name with the separator, which fits too many tools of other agents.
+    // A longer prefix leaves less of the name to the separator: `mcp__` is read before `mcp_`.
+    let prefixed = AGENTS.iter().map(|agent| agent.mcp).filter(|names| !names.prefix.is_empty());
+    let names =
+        prefixed.filter(|names| names.includes(name)).max_by_key(|names| names.prefix.len());
+    match (listed, names) {
+        (Some(tool), names) => (tool, names),
+        (None, Some(names)) => (Tool::Mcp, Some(names)),
+        (None, None) => (Tool::Other, None),
+    }
+}
+
+impl McpNames {
+    fn includes(self, name: &str) -> bool {
+        match self.prefix {
+            "" => name.contains(self.separator),
+            prefix => name.starts_with(prefix),
+        }
+    }
 }
 
 impl Agent {
@@ -170,15 +198,8 @@ impl Agent {
     pub fn tool(&self, name: &str) -> Tool {
         match self.tools.iter().find(|(known, _)| *known == name) {
             Some((_, tool)) => *tool,
-            None if self.is_mcp(name) => Tool::Mcp,
+            None if self.mcp.includes(name) => Tool::Mcp,
             None => Tool::Other,
-        }
-    }
-
-    fn is_mcp(&self, name: &str) -> bool {
-        match self.mcp {
-            ("", between) => name.contains(between),
-            (prefix, _) => name.starts_with(prefix),
         }
     }
 
@@ -263,7 +284,7 @@ pub const AGENTS: &[Agent] = &[
         ],
         fields: COMMON_FIELDS,
         marks: Marks { folder: Some("/.claude/"), member: Some("prompt_id"), ..NO_MARKS },
-        mcp: ("mcp__", "__"),
+        mcp: McpNames { prefix: "mcp__", separator: "__" },
         exit_line: Some(ExitLine::Opening),
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
@@ -296,7 +317,7 @@ pub const AGENTS: &[Agent] = &[
         ],
         fields: Fields { prompt_id: "turn_id", ..COMMON_FIELDS },
         marks: Marks { folder: Some("/.codex/"), member: Some("turn_id"), ..NO_MARKS },
-        mcp: ("mcp__", "__"),
+        mcp: McpNames { prefix: "mcp__", separator: "__" },
         exit_line: Some(ExitLine::First),
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: Some(limits::INJECT_TOKENS_MAX),
@@ -333,7 +354,7 @@ pub const AGENTS: &[Agent] = &[
         ],
         fields: Fields { answer: "prompt_response", ..COMMON_FIELDS },
         marks: Marks { folder: Some("/.gemini/"), member: Some("timestamp"), ..NO_MARKS },
-        mcp: ("mcp_", "_"),
+        mcp: McpNames { prefix: "mcp_", separator: "_" },
         exit_line: Some(ExitLine::Last),
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
@@ -402,7 +423,7 @@ pub const AGENTS: &[Agent] = &[
             member: Some("conversation_id"),
             guest: Some("cursor_version"),
         },
-        mcp: ("MCP:", ":"),
+        mcp: McpNames { prefix: "MCP:", separator: ":" },
         exit_line: None,
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
@@ -443,7 +464,7 @@ pub const AGENTS: &[Agent] = &[
         ],
         fields: Fields { quotes_prompts: true, ..COMMON_FIELDS },
         marks: NO_MARKS,
-        mcp: ("", "_"),
+        mcp: McpNames { prefix: "", separator: "_" },
         exit_line: None,
         chars_max: limits::INJECT_CHARS_MAX,
         tokens_max: None,
@@ -462,7 +483,7 @@ pub const WITHOUT_HOOKS: &[Agent] = &[Agent {
     tools: &[("edit", Tool::Edit), ("run", Tool::Shell)],
     fields: COMMON_FIELDS,
     marks: NO_MARKS,
-    mcp: ("mcp__", "__"),
+    mcp: McpNames { prefix: "mcp__", separator: "__" },
     exit_line: None,
     chars_max: limits::INJECT_CHARS_MAX,
     tokens_max: None,

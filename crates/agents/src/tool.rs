@@ -25,7 +25,7 @@ use text::secrets::Redacted;
 use crate::guard;
 use crate::json::{self, Json};
 use crate::shell::Simple;
-use crate::table::{Agent, Event, Tool};
+use crate::table::{Agent, Event, McpNames, Tool};
 use crate::wire::{Input, Wire};
 use outcome::Outcome;
 pub use read_only::is_read_only;
@@ -79,6 +79,8 @@ pub(crate) struct Call<'a> {
     agent: &'a Agent,
     name: &'a str,
     tool: Tool,
+    /// How the name of an MCP tool is read.
+    mcp: McpNames,
     wire: Wire<'a>,
     input: Input<'a>,
     /// The tool's input if it is not an object but a text or a list.
@@ -101,14 +103,24 @@ struct Draft {
 }
 
 impl<'a> Call<'a> {
-    /// Reads a call of `agent`; `kind_of` maps the names of tools. `None` if the tool has no name.
+    /// Reads a call of `agent`; `kind_of` maps the names of tools, and says how those of MCP tools are read. `None` if
+    /// the tool has no name.
     pub(crate) fn read(
-        (agent, kind_of): (&'a Agent, &dyn Fn(&str) -> Tool),
+        (agent, kind_of): (&'a Agent, &dyn Fn(&str) -> (Tool, McpNames)),
         event: &Event,
         wire: Wire<'a>,
         cwd: Option<&'a str>,
     ) -> Option<Self> {
-        let call = |name, tool, input, bare| Call { agent, name, tool, wire, input, bare, cwd };
+        let call = |name, (tool, mcp), input, bare| Call {
+            agent,
+            name,
+            tool,
+            mcp,
+            wire,
+            input,
+            bare,
+            cwd,
+        };
         let named = wire.telling("tool_name");
         let Some(tool) = event.stands_for else {
             let name = named?;
@@ -235,7 +247,7 @@ impl<'a> Call<'a> {
         let told = |object: &str, member: &str| {
             self.wire.value(object)?.get(member).and_then(Json::as_str)
         };
-        let (prefix, between) = self.agent.mcp;
+        let McpNames { prefix, separator: between } = self.mcp;
         let rest = self.name.strip_prefix(prefix).unwrap_or(self.name);
         let server = told("mcp_server", "name").or_else(|| told("mcp_context", "server_name"));
         let (before, behind) = rest.split_once(between).unwrap_or(("", rest));

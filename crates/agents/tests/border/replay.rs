@@ -106,6 +106,31 @@ fn the_tools_of_an_unidentified_agent_are_those_of_any_agent() {
     }
 }
 
+/// @capture_recognised
+#[test]
+fn mcp_tools_of_an_unidentified_agent_are_named_as_any_agent_names_them() {
+    let payload = |tool: &str| {
+        json!({"session_id": "s-1", "cwd": "/w", "hook_event_name": "PostToolUse",
+            "tool_name": tool, "tool_input": {}, "tool_response": "done"})
+    };
+    for (tool, server, name) in [
+        ("mcp__db__query", "db", "query"),
+        ("mcp_db_query", "db", "query"),
+        ("mcp_phttp_memory_set", "phttp", "memory_set"),
+        ("MCP:query", "", "query"),
+        ("MCP:db:query", "db", "query"),
+    ] {
+        let used = super::tool_of(extract(None, None, &payload(tool)));
+        assert_eq!(used.obs_type.word(), "mcp_call", "{tool}");
+        let part = |member: &str| used.metadata.get(member).and_then(Value::as_str);
+        let server = Some(server).filter(|server| !server.is_empty());
+        assert_eq!((part("server"), part("tool")), (server, Some(name)), "{tool}");
+    }
+    // Our own calls are not recorded, whichever agent makes them.
+    let ours = extract(None, None, &payload("mcp_rekindle_search"));
+    assert!(matches!(ours.what, Happening::Other), "{ours:?}");
+}
+
 /// @capture_record
 #[test]
 fn every_captured_event_that_record_takes_is_complete() {
