@@ -69,26 +69,63 @@ pub fn next_before(times: &[i64], limit: usize) -> Option<i64> {
     (times.len() >= limit).then_some(oldest.saturating_add(again))
 }
 
-/// Notes about a list: how many items it has, the time before which older ones are listed, and a limit that was changed.
+/// The items that a list lacks because of its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// Those before this second.
+    Before(i64),
+    /// This many, which only a larger limit lists.
+    Further(usize),
+    /// An unknown number, of which only a larger limit lists some.
+    Unknown,
+    /// Perhaps some: the list is as long as its limit.
+    Perhaps,
+}
+
+impl Unlisted {
+    /// The items that a list of `count` may lack, whose store was asked for no more than `limit`.
+    pub fn of_full(count: usize, limit: usize) -> Option<Unlisted> {
+        (count >= limit).then_some(Unlisted::Perhaps)
+    }
+}
+
+/// The note about a list: how many items it has, and how the others are listed.
+pub fn count_note(count: usize, noun: &str, unlisted: Option<Unlisted>) -> Option<String> {
+    let more = match unlisted {
+        None => String::new(),
+        Some(Unlisted::Before(at)) => {
+            let at = model::time::rfc3339(at.saturating_mul(1000)).replace(".000Z", "Z");
+            format!("; --before {at} shows older ones")
+        }
+        Some(Unlisted::Further(left)) => format!("; a larger --limit shows {left} more"),
+        Some(Unlisted::Unknown) => "; a larger --limit shows more".to_owned(),
+        Some(Unlisted::Perhaps) => "; a larger --limit may show more".to_owned(),
+    };
+    (count > 0).then(|| format!("{}{more}", text::counted(count, noun)))
+}
+
+/// Notes about a list: [`count_note`], and a limit that was changed.
 pub fn list_notes(
     count: usize,
     noun: &str,
-    next_before: Option<i64>,
+    unlisted: Option<Unlisted>,
     (limit, max): (Count, usize),
 ) -> Vec<String> {
-    let older = next_before.map(|at| {
-        let at = model::time::rfc3339(at.saturating_mul(1000)).replace(".000Z", "Z");
-        format!("; --before {at} shows older ones")
-    });
-    let older = older.unwrap_or_default();
-    let counted = (count > 0).then(|| format!("{}{older}", text::counted(count, noun)));
-    counted.into_iter().chain(limit_note(limit, max)).collect()
+    // No larger limit is accepted.
+    let unlisted =
+        unlisted.filter(|left| matches!(left, Unlisted::Before(_)) || limit.get().max(1) < max);
+    count_note(count, noun, unlisted).into_iter().chain(limit_note(limit, max)).collect()
 }
 
 /// Refuses a query of a user that has nothing to search for. `otherwise` is a sentence about the list of everything.
 pub fn empty_query(param: &str, query: &str, otherwise: &str) -> Option<OpError> {
-    let error = || OpError::invalid(param, "there is no word to search for");
-    query.trim().is_empty().then(|| error().hint(no_words(otherwise)))
+    // Signs alone, such as `???`, are no words either.
+    let has_words = text::query::rewrite(query).form != text::query::Form::Empty;
+    let error = || match line(query) {
+        blank if blank.is_empty() => OpError::invalid(param, "there is no word to search for"),
+        query => OpError::invalid(param, format!("there is no word to search for in '{query}'")),
+    };
+    (!has_words).then(|| error().hint(no_words(otherwise)))
 }
 
 /// How to search, for a user whose query has no words.

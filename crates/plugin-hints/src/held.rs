@@ -207,16 +207,18 @@ impl Eq for RankedHint<'_> {}
 /// The best few of all offered hints.
 pub(crate) struct BestHints<'h> {
     limit: usize,
+    offered: usize,
     /// The worst of them is on top.
     found: BinaryHeap<RankedHint<'h>>,
 }
 
 impl<'h> BestHints<'h> {
     pub(crate) fn new(limit: usize) -> BestHints<'h> {
-        BestHints { limit, found: BinaryHeap::new() }
+        BestHints { limit, offered: 0, found: BinaryHeap::new() }
     }
 
     pub(crate) fn offer(&mut self, ranked: RankedHint<'h>) {
+        self.offered += 1;
         if self.found.len() < self.limit {
             self.found.push(ranked);
         } else if let Some(mut worst) = self.found.peek_mut()
@@ -224,6 +226,11 @@ impl<'h> BestHints<'h> {
         {
             *worst = ranked;
         }
+    }
+
+    /// How many were offered and are not among the best.
+    pub(crate) fn left_out(&self) -> usize {
+        self.offered - self.found.len()
     }
 
     /// The best one is first.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use contract::pretty::pretty;
-use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::listing::{Unlisted, list_notes};
+use contract::pretty::{notes, pretty};
+use contract::{CliShape, Count, Cx, Example, Op, OpInfo, Pretty};
 use model::hint::{Hint, value_text};
 use model::situation::Situation;
 use model::{OpError, limits};
@@ -52,6 +53,13 @@ fn default_limit() -> usize {
 pub(crate) struct QueryHintsOutput {
     /// The best one first.
     hints: Vec<FoundHint>,
+    /// Hints that match too and that the limit left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A hint that was found.
@@ -79,6 +87,7 @@ impl Op for QueryHints {
             path: &["hint", "query"],
             flatten: &[flags::CONTEXT],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             starts_daemon: true,
             ..CliShape::CALL_ONLY
         },
@@ -106,6 +115,7 @@ impl Op for QueryHints {
         let index = self.memory.read();
         let mut found = BestHints::new(limit);
         params.find(&index, regex.as_ref(), &place, cx.now, &mut found);
+        let left_out = found.left_out();
         let hints = found.into_sorted().into_iter().map(|ranked| FoundHint {
             component: ranked.held.stored.name.component.clone(),
             key: ranked.held.stored.name.key.clone(),
@@ -113,7 +123,7 @@ impl Op for QueryHints {
             score: ranked.score,
             match_explain: ranked.held.explain(&place, ranked.score, cx.now),
         });
-        Ok(QueryHintsOutput { hints: hints.collect() })
+        Ok(QueryHintsOutput { hints: hints.collect(), left_out })
     }
 }
 
@@ -173,13 +183,15 @@ impl QueryHintsParams {
 fn compile(pattern: &str) -> Result<Regex, OpError> {
     let max = limits::HINT_REGEX_BYTES_MAX;
     if pattern.len() > max {
-        let message = format!("the regex is over {max} bytes");
+        let message = format!("the regex is over {}", text::size(max as u64));
         return Err(OpError::invalid("regex", message).with("max", max));
     }
     let max = limits::HINT_REGEX_COMPILED_BYTES_MAX;
     RegexBuilder::new(pattern).size_limit(max).dfa_size_limit(max).build().map_err(|error| {
         let message = match error {
-            regex::Error::CompiledTooBig(_) => format!("the regex compiles to over {max} bytes"),
+            regex::Error::CompiledTooBig(_) => {
+                format!("the regex compiles to over {}", text::size(max as u64))
+            }
             error => {
                 let error = error.to_string();
                 let why = error.lines().last().unwrap_or_default();
@@ -193,14 +205,14 @@ fn compile(pattern: &str) -> Result<Regex, OpError> {
 }
 
 impl Pretty for QueryHints {
-    fn pretty(
-        _: &QueryHintsParams,
-        QueryHintsOutput { hints }: &QueryHintsOutput,
-        _: usize,
-    ) -> String {
-        let mut lines = vec![match hints.len() {
-            0 => "No hint applies here.".to_owned(),
-            found => format!("Found {}:", text::counted(found, "hint")),
+    fn pretty(_: &QueryHintsParams, output: &QueryHintsOutput, _: usize) -> String {
+        let QueryHintsOutput { hints, left_out } = output;
+        let mut lines = vec![match (hints.len(), *left_out) {
+            (0, _) => "No hint applies here.".to_owned(),
+            (found, 0) => format!("Found {}:", text::counted(found, "hint")),
+            (found, left) => {
+                format!("Found {}, the best {found}:", text::counted(found + left, "hint"))
+            }
         }];
         for FoundHint { component, key, hint, match_explain, .. } in hints {
             lines.push(format!("{component}/{key}"));
@@ -208,5 +220,11 @@ impl Pretty for QueryHints {
             lines.extend(show::explain(match_explain));
         }
         lines.join("\n")
+    }
+
+    fn notes(params: &QueryHintsParams, output: &QueryHintsOutput) -> Vec<String> {
+        let unlisted = (output.left_out > 0).then_some(Unlisted::Further(output.left_out));
+        let limit = Count::new(params.limit);
+        list_notes(output.hints.len(), "hint", unlisted, (limit, limits::HINT_QUERY_MAX))
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::history::{self, FileQuery, Touch, Touches};
 
 use crate::examples;
-use crate::show::{self, RecordRow};
+use crate::show::{self, RecordRow, Unlisted};
 use contract::Count;
 use contract::TimeBound;
 use place::{About, Wanted};
@@ -55,6 +55,9 @@ pub(crate) struct FileHistoryOutput {
     /// file by these names come last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier_names: Vec<EarlierName>,
+    /// Seconds since 1970, UTC; pass it as `before` for older touches. Left out if all are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next: Option<i64>,
     #[serde(flatten)]
     about: About,
 }
@@ -125,6 +128,7 @@ impl Op for FileHistory {
         let (output, _) = cx.store.search(|rx| {
             let scope = question.scope(rx)?;
             let projects = scope.ids();
+            let limit = params.limit.within(1..=limits::FILE_TOUCHES_MAX);
             let query = |path| FileQuery {
                 path,
                 also: &asked.also,
@@ -133,7 +137,7 @@ impl Op for FileHistory {
                 before: params.before.as_ref().map(|when| when.before(cx.now)),
                 after: params.after.as_ref().map(|when| when.after(cx.now)),
                 interventions_only: params.interventions_only,
-                limit: params.limit.within(1..=limits::FILE_TOUCHES_MAX),
+                limit,
             };
             // A path relative to the caller's directory wins over other paths with the same end.
             let mut found = match &asked.from_here {
@@ -145,9 +149,13 @@ impl Op for FileHistory {
             }
             let named = asked.from_here.as_deref().unwrap_or(path);
             let earlier_names = renames::earlier_names(rx, projects.as_deref(), named)?;
+            let mut next = next_page(&found, limit);
             for earlier in &earlier_names {
                 let query = FileQuery { also: &[], ..query(&earlier.file_path) };
-                found.extend(history::of_file(rx, &query)?);
+                let touches = history::of_file(rx, &query)?;
+                // The limit holds for each name. The next page begins where the first of them was cut.
+                next = next.max(next_page(&touches, limit));
+                found.extend(touches);
             }
             let sessions: Vec<_> = found.into_iter().map(TouchingSession::new).collect();
             let ids = sessions.iter().map(|session| session.session_id.as_str());
@@ -156,11 +164,20 @@ impl Op for FileHistory {
                 earlier_names,
                 file_path: params.file_path.clone(),
                 sessions,
+                next,
                 about,
             })
         })?;
         Ok(output)
     }
+}
+
+/// The second before which older touches are listed, if these are as many as the limit.
+fn next_page(found: &[Touches], limit: usize) -> Option<i64> {
+    let touches = found.iter().flat_map(|session| &session.touches);
+    let mut times: Vec<i64> = touches.map(|touch| touch.at.div_euclid(1000)).collect();
+    times.sort_unstable_by(|one, other| other.cmp(one));
+    show::next_before(&times, limit)
 }
 
 impl TouchingSession {
@@ -244,8 +261,10 @@ impl Pretty for FileHistory {
         lines.join("\n")
     }
 
-    fn notes(params: &FileHistoryParams, _: &FileHistoryOutput) -> Vec<String> {
-        show::limit_note(params.limit, limits::FILE_TOUCHES_MAX).into_iter().collect()
+    fn notes(params: &FileHistoryParams, output: &FileHistoryOutput) -> Vec<String> {
+        let count = output.sessions.iter().map(|session| session.touches.len()).sum();
+        let unlisted = output.next.map(Unlisted::Before);
+        show::list_notes(count, "record", unlisted, (params.limit, limits::FILE_TOUCHES_MAX))
     }
 
     fn refusal(params: &FileHistoryParams, now_ms: i64) -> Option<OpError> {

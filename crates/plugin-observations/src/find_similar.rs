@@ -15,7 +15,7 @@ use store::{Rx, observations, passages, sessions};
 
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
-use crate::show::{self, RecordRow};
+use crate::show::{self, RecordRow, Unlisted};
 use contract::Count;
 use place::{About, Wanted};
 
@@ -49,6 +49,9 @@ pub(crate) struct FindSimilarOutput {
     results: Vec<SimilarRecord>,
     /// Whether records may be missing, because not all were compared.
     partial: bool,
+    /// Whether a larger limit has more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
     #[serde(flatten)]
     about: About,
 }
@@ -69,7 +72,7 @@ pub(crate) struct SimilarRecord {
     session_id: String,
     project: String,
     is_pinned: bool,
-    /// From 0 to 1, against the best of the answer.
+    /// From 0 to 1, relative to the best hit.
     score: f64,
     parts: SimilarityParts,
     /// Whether it says the same: `cosine` is 0.9 or more and `overlap` 0.85 or more, the words are in the
@@ -80,7 +83,7 @@ pub(crate) struct SimilarRecord {
 /// The parts of a score, and how similar the two texts are; each from 0 to 1.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SimilarityParts {
-    /// Its words, against the best of the answer.
+    /// Its words, relative to the best hit.
     lexical: f64,
     /// How near its nearest passage is in meaning.
     meaning: f64,
@@ -135,9 +138,12 @@ impl Op for FindSimilar {
             let projects = scope.ids();
             let (text, except) = subject.read(rx)?;
             let filter = Filter { projects: projects.as_deref(), except, ..Filter::default() };
-            let found = search::similar(rx, recipe, &text, &filter, limit)?;
+            // One more than is shown tells whether there is more.
+            let mut found = search::similar(rx, recipe, &text, &filter, limit + 1)?;
+            let more = found.len() > limit;
+            found.truncate(limit);
             let results = records(rx, &found)?;
-            Ok(FindSimilarOutput { results, partial: false, about: scope.about(cx.now) })
+            Ok(FindSimilarOutput { results, partial: false, more, about: scope.about(cx.now) })
         })?;
         Ok(FindSimilarOutput { partial: !whole, ..output })
     }
@@ -239,8 +245,10 @@ impl Pretty for FindSimilar {
         text
     }
 
-    fn notes(params: &FindSimilarParams, _: &FindSimilarOutput) -> Vec<String> {
-        show::limit_note(params.limit, limits::SIMILAR_MAX).into_iter().collect()
+    fn notes(params: &FindSimilarParams, output: &FindSimilarOutput) -> Vec<String> {
+        let unlisted = output.more.then_some(Unlisted::Unknown);
+        let bounds = (params.limit, limits::SIMILAR_MAX);
+        show::list_notes(output.results.len(), "record", unlisted, bounds)
     }
 
     fn refusal(params: &FindSimilarParams, _: i64) -> Option<OpError> {

@@ -13,7 +13,7 @@ use store::{Rx, observations, sessions};
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
 use crate::replaced::{self, MarkedRecord};
-use crate::show::{self, RecordRow};
+use crate::show::{self, RecordRow, Unlisted};
 use contract::Count;
 use contract::TimeBound;
 use place::{About, Wanted};
@@ -145,7 +145,7 @@ impl Pretty for RecentRecords {
         let times: Vec<i64> = rows.map(|row| row.timestamp).collect();
         let bounds = (params.limit, limits::RECENT_MAX);
         let next = show::next_before(&times, params.limit.within(1..=limits::RECENT_MAX));
-        show::list_notes(times.len(), "record", next, bounds)
+        show::list_notes(times.len(), "record", next.map(Unlisted::Before), bounds)
     }
 
     fn refusal(params: &RecentRecordsParams, now_ms: i64) -> Option<OpError> {

@@ -162,7 +162,8 @@ impl Pretty for SessionSummaries {
 
     fn notes(params: &SessionSummariesParams, output: &SessionSummariesOutput) -> Vec<String> {
         let bounds = (params.limit, limits::SUMMARIES_MAX);
-        show::list_notes(output.results.len(), "session", output.next, bounds)
+        let unlisted = output.next.map(show::Unlisted::Before);
+        show::list_notes(output.results.len(), "session", unlisted, bounds)
     }
 
     fn refusal(params: &SessionSummariesParams, now_ms: i64) -> Option<OpError> {

@@ -1,8 +1,8 @@
 //! Records in text for people: tables, ages, previews.
 
 pub(crate) use contract::listing::{
-    age, empty_query, empty_time, id_chars, limit_note, line, list_notes, next_before, no_words,
-    nothing, session_ids, times_given,
+    Unlisted, age, empty_query, empty_time, id_chars, limit_note, line, list_notes, next_before,
+    no_words, nothing, session_ids, times_given,
 };
 use model::limits;
 use model::observation::{ObsType, Observation, RecordType};

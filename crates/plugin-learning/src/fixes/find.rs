@@ -151,12 +151,9 @@ impl Pretty for FindFix {
 
     fn notes(params: &FindFixParams, output: &FindFixOutput) -> Vec<String> {
         let count = output.failures.len();
-        let more = match count == params.limit.within(1..=limits::FIXES_MAX) {
-            true => "; --limit shows more, if there are more",
-            false => "",
-        };
-        let counted = (count > 0).then(|| format!("{}{more}", text::counted(count, "failure")));
-        counted.into_iter().chain(listing::limit_note(params.limit, limits::FIXES_MAX)).collect()
+        let limit = params.limit.within(1..=limits::FIXES_MAX);
+        let unlisted = listing::Unlisted::of_full(count, limit);
+        listing::list_notes(count, "failure", unlisted, (params.limit, limits::FIXES_MAX))
     }
 }
 

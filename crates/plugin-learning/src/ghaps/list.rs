@@ -172,7 +172,9 @@ impl Pretty for ListGhapEntries {
         listing::table(&headings, output.results.iter().map(row), &[], width)
     }
 
-    fn notes(params: &ListGhapParams, _: &ListGhapOutput) -> Vec<String> {
-        listing::limit_note(params.limit, limits::GHAPS_LISTED_MAX).into_iter().collect()
+    fn notes(params: &ListGhapParams, output: &ListGhapOutput) -> Vec<String> {
+        let bounds = (params.limit, limits::GHAPS_LISTED_MAX);
+        let unlisted = listing::Unlisted::of_full(output.count, params.limit.within(1..=bounds.1));
+        listing::list_notes(output.count, "ghap", unlisted, bounds)
     }
 }

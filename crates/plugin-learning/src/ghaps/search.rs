@@ -187,8 +187,10 @@ impl Pretty for SearchExperiences {
         shown.collect::<Vec<_>>().join("\n\n")
     }
 
-    fn notes(params: &SearchExperiencesParams, _: &SearchExperiencesOutput) -> Vec<String> {
-        listing::limit_note(params.limit, limits::EXPERIENCES_FOUND_MAX).into_iter().collect()
+    fn notes(params: &SearchExperiencesParams, output: &SearchExperiencesOutput) -> Vec<String> {
+        let bounds = (params.limit, limits::EXPERIENCES_FOUND_MAX);
+        let unlisted = listing::Unlisted::of_full(output.count, params.limit.within(1..=bounds.1));
+        listing::list_notes(output.count, "experience", unlisted, bounds)
     }
 
     fn refusal(params: &SearchExperiencesParams, _: i64) -> Option<OpError> {

@@ -151,8 +151,10 @@ impl Pretty for RetrieveMemories {
         lines.join("\n")
     }
 
-    fn notes(params: &RetrieveMemoriesParams, _: &RetrieveMemoriesOutput) -> Vec<String> {
-        listing::limit_note(params.limit, limits::MEMORIES_FOUND_MAX).into_iter().collect()
+    fn notes(params: &RetrieveMemoriesParams, output: &RetrieveMemoriesOutput) -> Vec<String> {
+        let bounds = (params.limit, limits::MEMORIES_FOUND_MAX);
+        let unlisted = listing::Unlisted::of_full(output.count, params.limit.within(1..=bounds.1));
+        listing::list_notes(output.count, "memory", unlisted, bounds)
     }
 
     fn refusal(params: &RetrieveMemoriesParams, _: i64) -> Option<OpError> {

@@ -121,7 +121,9 @@ impl Pretty for ListValues {
         listing::table(&["id", "value"], output.results.iter().map(row), &[], width)
     }
 
-    fn notes(params: &ListValuesParams, _: &ListValuesOutput) -> Vec<String> {
-        listing::limit_note(params.limit, limits::VALUES_LISTED_MAX).into_iter().collect()
+    fn notes(params: &ListValuesParams, output: &ListValuesOutput) -> Vec<String> {
+        let bounds = (params.limit, limits::VALUES_LISTED_MAX);
+        let unlisted = listing::Unlisted::of_full(output.count, params.limit.within(1..=bounds.1));
+        listing::list_notes(output.count, "value", unlisted, bounds)
     }
 }

@@ -142,7 +142,10 @@ impl Pretty for GetClusterMembers {
         }
     }
 
-    fn notes(params: &GetClusterMembersParams, _: &GetClusterMembersOutput) -> Vec<String> {
-        listing::limit_note(params.limit, limits::CLUSTER_MEMBERS_MAX).into_iter().collect()
+    fn notes(params: &GetClusterMembersParams, output: &GetClusterMembersOutput) -> Vec<String> {
+        let left = output.total.saturating_sub(output.count);
+        let unlisted = (left > 0).then_some(listing::Unlisted::Further(left));
+        let bounds = (params.limit, limits::CLUSTER_MEMBERS_MAX);
+        listing::list_notes(output.count, "member", unlisted, bounds)
     }
 }

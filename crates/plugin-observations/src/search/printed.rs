@@ -116,7 +116,7 @@ fn remarks(params: &SearchParams, output: &SearchOutput) -> Vec<String> {
 /// The text of an empty answer.
 fn nothing(params: &SearchParams, output: &SearchOutput) -> String {
     let query = show::line(&params.query);
-    if query.trim().is_empty() {
+    if output.query_form == "empty" {
         return show::no_words(LAST_RECORDS);
     }
     // A partial search cannot claim that nothing matches.

@@ -327,8 +327,10 @@ impl Pretty for Receipts {
     }
 
     fn notes(params: &ReceiptsParams, output: &ReceiptsOutput) -> Vec<String> {
-        let older = output.next_cursor.map(|next| format!("--cursor {next} shows older lines"));
+        let count: usize = output.receipts.iter().map(|texts| texts.items.len()).sum();
+        let older = output.next_cursor.map(|next| format!("; --cursor {next} shows older lines"));
+        let counted = text::counted(count, "line") + &older.unwrap_or_default();
         let reduced = contract::listing::limit_note(params.limit, limits::RECEIPTS_MAX);
-        older.into_iter().chain(reduced).collect()
+        (count > 0).then_some(counted).into_iter().chain(reduced).collect()
     }
 }
