@@ -146,8 +146,8 @@ pub(crate) fn cost(out: &mut Output, table: &Table) -> Result<u8, OpError> {
     for (name, tools, tokens) in rows {
         text.push_str(&format!("{name:width$}  {tools:>5}  {tokens:>6}\n"));
     }
-    text.push_str(&format!(
-        "{dim}Tokens are estimated: characters of the tools' JSON / 4.{dim:#}\n"
-    ));
+    let method = "Tokens are estimated: characters of the tools' JSON / 4.";
+    let method = paragraph(method, 0, out.width());
+    text.push_str(&format!("{dim}{method}{dim:#}\n"));
     Ok(out.text(&text))
 }

@@ -153,14 +153,19 @@ pub fn paragraph(text: &str, indent: usize, width: usize) -> String {
 
 /// Rows of cells in columns of at most `width` altogether; the first row has the headings. The last column is
 /// wrapped between words. If it has too little room, the columns in `spare` are left out one after the other. If that
-/// does not suffice, the last cell is below the others, and there are no headings.
+/// does not suffice, each row has several lines: see [`stacked`].
 pub fn table(rows: &[Vec<String>], spare: &[&str], width: usize) -> String {
+    table_rows(rows, spare, width).concat().join("\n")
+}
+
+/// The lines of each row of [`table`], for a table with further text below its rows. The headings may have no line.
+pub fn table_rows(rows: &[Vec<String>], spare: &[&str], width: usize) -> Vec<Vec<String>> {
     let mut shown: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).collect();
     let heading = |column: usize| rows.first().and_then(|row| row.get(column));
     let mut spare = spare.iter();
     loop {
         let widths: Vec<usize> = shown.iter().map(|column| widest(rows, *column)).collect();
-        let Some((last, others)) = widths.split_last() else { return String::new() };
+        let Some((last, others)) = widths.split_last() else { return Vec::new() };
         let before: usize = others.iter().map(|width| width + GAP).sum();
         let room = width.saturating_sub(before);
         if room >= (*last).min(LAST_COLUMN_MIN) {
@@ -192,9 +197,8 @@ fn side_by_side(
     widths: &[usize],
     before: usize,
     room: usize,
-) -> String {
-    let mut lines = Vec::new();
-    for row in rows {
+) -> Vec<Vec<String>> {
+    let lines_of = |row: &Vec<String>| {
         let mut line = String::new();
         for (column, width) in shown.iter().zip(widths) {
             let cell = cell(row, *column);
@@ -202,31 +206,78 @@ fn side_by_side(
             line.push_str(&" ".repeat(width - columns(cell) + GAP));
         }
         let last = shown.last().map_or("", |last| cell(row, *last));
-        for (nth, part) in wrapped(last, room).into_iter().enumerate() {
+        let parts = wrapped(last, room).into_iter().enumerate().map(|(nth, part)| {
             let start = if nth == 0 { std::mem::take(&mut line) } else { " ".repeat(before) };
-            lines.push(format!("{start}{part}").trim_end().to_owned());
-        }
-    }
-    lines.join("\n")
+            format!("{start}{part}").trim_end().to_owned()
+        });
+        parts.collect()
+    };
+    rows.iter().map(lines_of).collect()
 }
 
-/// The rows with the last cell below the others.
-fn stacked(rows: &[Vec<String>], shown: &[usize], width: usize) -> String {
-    let mut lines = Vec::new();
-    for row in rows.iter().skip(1) {
-        let Some((last, others)) = shown.split_last() else { continue };
-        let head = others.iter().map(|column| cell(row, *column)).filter(|cell| !cell.is_empty());
-        let head = head.collect::<Vec<_>>().join(&" ".repeat(GAP));
-        for (nth, part) in wrapped(&head, width).into_iter().enumerate() {
-            let indent = if nth == 0 { 0 } else { INDENT };
-            lines.push(format!("{}{part}", " ".repeat(indent)));
+/// Rows whose columns do not fit next to each other, without a line of headings. If several cells of a row have no meaning
+/// without their heading, it precedes each of them: `2026-01-31  records 18  failed 1`. Else the last cell is
+/// below the others, unless it has room beside them in all rows.
+fn stacked(rows: &[Vec<String>], shown: &[usize], width: usize) -> Vec<Vec<String>> {
+    let Some((headings, rows)) = rows.split_first() else { return Vec::new() };
+    let Some((last, others)) = shown.split_last() else { return Vec::new() };
+    // The first column names the row.
+    let named = shown.iter().skip(1);
+    let bare = named.filter(|column| rows.iter().any(|row| is_bare(cell(row, **column))));
+    let has_labels = bare.count() > 1;
+    let head = |row: &[String]| {
+        let cells = others.iter().map(|column| cell(row, *column)).filter(|cell| !cell.is_empty());
+        cells.collect::<Vec<_>>().join(&" ".repeat(GAP))
+    };
+    let fits = |row: &Vec<String>| columns(&head(row)) + GAP + columns(cell(row, *last)) <= width;
+    let has_room = rows.iter().all(fits);
+    let lines_of = |row: &Vec<String>| {
+        let (first, below) = match (has_labels, cell(row, *last)) {
+            (true, _) => return indented(labelled(headings, row, shown, width)),
+            (false, last) if has_room => (format!("{}{}{last}", head(row), " ".repeat(GAP)), ""),
+            (false, last) => (head(row), last),
+        };
+        let narrower = width.saturating_sub(INDENT);
+        let first = if columns(&first) <= width { vec![first] } else { wrapped(&first, narrower) };
+        let lines = first.into_iter().chain(wrapped(below, narrower));
+        indented(lines.filter(|line| !line.is_empty()).collect())
+    };
+    std::iter::once(Vec::new()).chain(rows.iter().map(lines_of)).collect()
+}
+
+/// The lines with all but the first indented.
+fn indented(mut lines: Vec<String>) -> Vec<String> {
+    lines.iter_mut().skip(1).for_each(|line| line.insert_str(0, &" ".repeat(INDENT)));
+    lines
+}
+
+/// The cells of a row behind their headings, in lines that are broken between cells. The first cell has a heading only
+/// if it is bare, because it names the row.
+fn labelled(headings: &[String], row: &[String], shown: &[usize], width: usize) -> Vec<String> {
+    let room = width.saturating_sub(INDENT);
+    let mut lines: Vec<String> = Vec::new();
+    for (nth, column) in shown.iter().enumerate() {
+        let text = match cell(row, *column) {
+            "" => continue,
+            text if nth == 0 && !is_bare(text) => text.to_owned(),
+            text => format!("{} {text}", cell(headings, *column).to_lowercase()),
+        };
+        match lines.last_mut() {
+            Some(line) if columns(line) + GAP + columns(&text) <= room => {
+                line.push_str(&" ".repeat(GAP));
+                line.push_str(&text);
+            }
+            _ => lines.extend(wrapped(&text, room)),
         }
-        lines.retain(|line| !line.is_empty());
-        let below = wrapped(cell(row, *last), width.saturating_sub(INDENT));
-        let below = below.into_iter().filter(|part| !part.is_empty());
-        lines.extend(below.map(|part| format!("{}{part}", " ".repeat(INDENT))));
     }
-    lines.join("\n")
+    lines
+}
+
+/// Whether a cell means nothing without its heading: a number, a percentage, a yes or no, or nothing.
+fn is_bare(cell: &str) -> bool {
+    let number = cell.trim_end_matches(" %");
+    ["-", "yes", "no"].contains(&cell)
+        || !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
 }
 
 /// The shortest prefixes of these ids, at least `least` characters long, that tell them apart. Equal ids have equal
@@ -325,12 +376,49 @@ mod tests {
         );
     }
 
+    const COUNTS: &[&[&str]] = &[
+        &["From", "Records", "Failed", "Injected", "Used"],
+        &["2026-10-29", "18", "1", "0 tokens", "-"],
+        &["2026-10-30", "1204", "0", "1200 tokens", "33 %"],
+    ];
+
+    #[test]
+    fn numbers_of_a_narrow_table_have_their_headings() {
+        assert_eq!(
+            table(&rows(COUNTS), &[], 40),
+            "2026-10-29  records 18  failed 1\n  injected 0 tokens  used -\n\
+             2026-10-30  records 1204  failed 0\n  injected 1200 tokens  used 33 %"
+        );
+        let unnamed: &[&[&str]] = &[&["prompts", "known", "project"], &["3", "12", "shop"]];
+        assert_eq!(table(&rows(unnamed), &[], 19), "prompts 3\n  known 12\n  project shop");
+        let switches: &[&[&str]] = &[&["agent", "found", "connected"], &["codex", "yes", "no"]];
+        assert_eq!(table(&rows(switches), &[], 20), "codex  found yes\n  connected no");
+    }
+
+    #[test]
+    fn a_last_cell_with_room_in_every_row_is_beside_the_others() {
+        let jobs: &[&[&str]] =
+            &[&["id", "age of the job", "job", "state"], &["7", "3h ago", "backup", "done"]];
+        assert_eq!(table(&rows(jobs), &[], 26), "7  3h ago  backup  done");
+    }
+
+    #[test]
+    fn further_text_of_a_row_can_be_below_its_lines() {
+        for (width, headings) in [(80, 1), (30, 0)] {
+            let lines = table_rows(&rows(COUNTS), &[], width);
+            assert_eq!((lines.len(), lines[0].len()), (3, headings), "{lines:?}");
+            assert!(lines[2][0].starts_with("2026-10-30"), "{lines:?}");
+        }
+    }
+
     #[test]
     fn every_line_of_a_table_fits_its_width() {
         for width in 12..=120 {
-            let text = table(&rows(RECORDS), &["date"], width);
-            for line in text.lines() {
-                assert!(columns(line) <= width, "{width}: {line:?}");
+            for table in [table(&rows(RECORDS), &["date"], width), table(&rows(COUNTS), &[], width)]
+            {
+                for line in table.lines() {
+                    assert!(columns(line) <= width, "{width}: {line:?}");
+                }
             }
         }
     }

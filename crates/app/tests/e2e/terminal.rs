@@ -32,7 +32,7 @@ fn furnished() -> Home {
 }
 
 /// The commands that print lists or long explanations.
-const LISTINGS: [&[&str]; 13] = [
+const LISTINGS: [&[&str]; 15] = [
     &["search", "checkout", "--project", "*", "--limit", "5"],
     &["recent", "--project", "*", "--limit", "5"],
     &["sessions", "--project", "*"],
@@ -43,6 +43,8 @@ const LISTINGS: [&[&str]; 13] = [
     &["stats"],
     &["ops"],
     &["ops", "search"],
+    &["ops", "--cost"],
+    &["activity-stats", "--project", "*"],
     &["config"],
     &["agents"],
     &["today"],
@@ -64,6 +66,19 @@ fn no_line_of_a_list_is_wider_than_the_terminal() {
             }
         }
     }
+}
+
+/// @terminal_width
+#[test]
+fn numbers_on_a_narrow_terminal_have_their_headings() {
+    let home = furnished();
+    let shown = |args: &[&str]| plain(&home.on_terminal(args, 40, 2_000).stdout);
+    let counts = shown(&["activity-stats", "--project", "*"]);
+    for part in ["records 24", "failed 0", "injected 0 tokens", "used -"] {
+        assert!(counts.contains(part), "{part}: {counts}");
+    }
+    let agents = shown(&["agents"]);
+    assert!(agents.contains("codex  found no  connected no\n  last event "), "{agents}");
 }
 
 /// @terminal_width
@@ -198,6 +213,37 @@ fn the_hint_below_a_full_list_shows_the_older_ones() {
             assert!(seen.contains(&format!("zebra of {session}")), "{list}: {seen}");
         }
     }
+}
+
+/// @pages_of_lists
+#[test]
+fn a_list_that_was_cut_says_so() {
+    let home = home();
+    for number in 0..3_i64 {
+        let payload = json!({ "session_id": format!("s-{number}"), "cwd": home.path("shop"),
+            "hook_event_name": "PostToolUse", "tool_name": "Edit",
+            "tool_input": { "file_path": home.path("shop").join("cart.md"), "old_string": "a",
+                "new_string": format!("round the cart's total {number}") }, "tool_response": {} });
+        let at = 1_767_261_600_000_i64 + number * 60_000;
+        home.call("hook", &json!({ "event": "PostToolUse", "at": at, "payload": payload }));
+        let key = format!("key{number}");
+        home.call("set_hint", &json!({ "component": "shop", "key": key, "value": "make" }));
+    }
+    let list = |args: &[&str]| home.run(&[args, &["--limit", "2"]].concat());
+    let history = ["history", "cart.md", "--project", "*"];
+    let page = list(&history);
+    assert!(page.stderr.starts_with("2 records; --before 2026-01-01T10:01:01Z"), "{page:?}");
+    let json = home.run(&[&history[..], &["--limit", "2", "--json"]].concat()).json();
+    let next = json["next"].as_i64().unwrap_or_else(|| panic!("{json}")).to_string();
+    let older = list(&[&history[..], &["--before", &next]].concat());
+    assert!(older.stdout.contains("total 0"), "{older:?}");
+    let whole = home.run(&history);
+    assert_eq!(whole.stderr, "3 records\n");
+    let similar = list(&["similar", "round the cart's total", "--project", "*"]);
+    assert_eq!(similar.stderr, "2 records; a larger --limit shows more\n");
+    let hints = list(&["hint", "query", "--component", "shop"]);
+    assert!(hints.stdout.starts_with("Found 3 hints, the best 2:\n"), "{hints:?}");
+    assert_eq!(hints.stderr, "2 hints; a larger --limit shows 1 more\n");
 }
 
 /// @today

@@ -26,8 +26,9 @@ pub(super) fn command() -> Command {
 }
 
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
+    let width = world.out.width();
     match agents(world) {
-        Ok(result) => world.out.result(&result, Some(&pretty)),
+        Ok(result) => world.out.result(&result, Some(&|result| pretty(result, width))),
         Err(error) => world.out.error(&error),
     }
 }
@@ -120,13 +121,15 @@ fn age_and_date(at: i64) -> String {
     format!("{age} ({})", zone::shown(at.div_euclid(1000)))
 }
 
-fn pretty(result: &Value) -> String {
+fn pretty(result: &Value, width: usize) -> String {
     let texts = |value: &Value| -> Vec<String> {
         let all = value.as_array().into_iter().flatten().filter_map(Value::as_str);
         all.map(str::to_owned).collect()
     };
     let none = if result["unheard"].is_null() { "none yet" } else { "unknown" };
-    let mut lines = vec![format!("{:<12} {:<8} {:<10} last event", "agent", "found", "connected")];
+    let mut rows = vec![["agent", "found", "connected", "last event"].map(str::to_owned).to_vec()];
+    // The lines below each row.
+    let mut below = vec![Vec::new()];
     for agent in result["agents"].as_array().into_iter().flatten() {
         let text = |name: &str| agent[name].as_str().unwrap_or_default();
         let found = match (agent["found"].is_null(), texts(&agent["unseen"]).is_empty()) {
@@ -144,7 +147,8 @@ fn pretty(result: &Value) -> String {
             "yes" if in_project => "project",
             wired => wired,
         };
-        lines.push(format!("{name:<12} {found:<8} {connected:<10} {last}"));
+        rows.push([name, found, connected, &last].map(str::to_owned).to_vec());
+        let mut lines = Vec::new();
         let wrong = faults.into_iter().chain(texts(&agent["remarks"]));
         lines.extend(wrong.map(|fault| format!("  {fault}")));
         let scope = if in_project { ConnectScope::Project } else { ConnectScope::User };
@@ -158,7 +162,11 @@ fn pretty(result: &Value) -> String {
         } else if !text("lacking").is_empty() {
             lines.push(format!("  {}; {install} completes it", text("lacking")));
         }
+        below.push(lines);
     }
+    let rows = text::table::table_rows(&rows, &[], width).into_iter();
+    let mut lines: Vec<String> =
+        rows.zip(below).flat_map(|(row, below)| [row, below].concat()).collect();
     if let Some(why) = result["unheard"].as_str() {
         lines.push(format!(
             "The times of the last events are unknown: {why}. See `rekindle doctor`."
