@@ -184,11 +184,10 @@ impl ContextWrite {
 
 impl Pretty for SetRelevantContext {
     fn pretty(params: &SetContextParams, output: &SetContextOutput, _: usize) -> String {
-        let message = text::one_line(&output.message, usize::MAX);
-        let mut lines = vec![match params.session_id {
-            Some(_) => format!("✔ {message}"),
-            None => format!("✔ {message} (session {})", output.session_id),
-        }];
+        let message =
+            target::in_numbers(&output.message, output.context.of(&params.set_name).len());
+        let session = target::guessed(params.session_id.as_deref(), &output.session_id);
+        let mut lines = vec![format!("✔ {message}{session}")];
         let line = |item: &String| text::one_line(item, model::limits::PREVIEW_CHARS);
         let dropped: Vec<String> = output.dropped.iter().map(line).collect();
         if !dropped.is_empty() {

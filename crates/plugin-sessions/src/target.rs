@@ -2,7 +2,7 @@
 
 use contract::{Cx, Tier};
 use model::session::{self, Session};
-use model::{Code, OpError, limits};
+use model::{Code, OpError};
 use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter, SessionIdForm};
@@ -50,11 +50,18 @@ pub(crate) fn known(cx: &Cx<'_>, given: Option<String>) -> Result<Session, OpErr
     }
 }
 
-/// The session that a reply is about, for a user who did not name one.
+/// The session that a reply is about, for a user who did not name one: the beginning of its id, as lists show it.
 pub(crate) fn guessed(given: Option<&str>, session_id: &str) -> String {
-    match given {
-        Some(_) => String::new(),
-        None => format!(" (session {})", text::one_line(session_id, limits::PREVIEW_CHARS)),
+    let short = || contract::listing::session_ids(std::iter::once(session_id), None).concat();
+    given.map_or_else(|| format!(" (session {})", short()), |_| String::new())
+}
+
+/// The message of an answer for people. On the wire it has the plural whatever the number.
+pub(crate) fn in_numbers(message: &str, count: usize) -> String {
+    let message = text::one_line(message, usize::MAX);
+    match (count, message.strip_suffix(" items")) {
+        (1, Some(before)) => format!("{before} item"),
+        _ => message,
     }
 }
 

@@ -68,10 +68,11 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     starts(&home, "startup");
     let run = |args: &[&str]| home.run(&[&["context"], args].concat());
     // The session was not named, so the answer names it.
-    let said = format!("✔ Set notes: 2 items (session {SESSION})\n");
+    let shown = &SESSION[..8];
+    let said = format!("✔ Set notes: 2 items (session {shown})\n");
     assert_eq!(run(&["set", "notes", "a, b", "c,d"]).ok(), said);
     let here = ["--session", "5e55105e"];
-    assert_eq!(run(&[&["set", "ports", "80"], &here[..]].concat()).ok(), "✔ Set ports: 1 items\n");
+    assert_eq!(run(&[&["set", "ports", "80"], &here[..]].concat()).ok(), "✔ Set ports: 1 item\n");
     let merge = ["set", "ports", "81", "--merge"];
     assert_eq!(run(&[&merge, &here[..]].concat()).ok(), "✔ Merged ports: 2 items\n");
     assert_eq!(run(&["get"]).ok(), "notes:\n  a, b\n  c,d\nports:\n  80\n  81\n");
@@ -84,7 +85,7 @@ fn the_command_line_adds_clears_and_previews_without_an_id() {
     assert!(block.ends_with(end), "{block}");
     // An empty list of a shell must not clear a set.
     assert_eq!(run(&["set", "notes"]).code, 2);
-    let guessed = format!(" (session {SESSION})\n");
+    let guessed = format!(" (session {shown})\n");
     assert_eq!(run(&["clear", "notes"]).ok(), format!("✔ Cleared notes{guessed}"));
     assert_eq!(run(&[&["clear", "ports"], &here[..]].concat()).ok(), "✔ Cleared ports\n");
     assert_eq!(run(&["get"]).ok(), format!("No context stored for this session{guessed}"));
