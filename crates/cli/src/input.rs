@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use model::{Code, OpError, limits};
+use model::{OpError, limits};
 use serde_json::Value;
 
 use crate::param::read_json;
@@ -83,9 +83,7 @@ fn text(label: &str, source: &mut dyn Read) -> Result<String, OpError> {
         .read_to_end(&mut bytes)
         .map_err(|error| OpError::unavailable(format!("cannot read {label}: {error}")))?;
     if bytes.len() > max {
-        return Err(OpError::new(Code::TooLarge, format!("{label} is over {max} bytes"))
-            .with("max", max)
-            .hint(format!("Send at most {max} bytes.")));
+        return Err(OpError::over_size(label, max));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -142,7 +142,7 @@ impl<'s> InputLines<'s> {
         let read =
             bounded.read_until(b'\n', bytes).map_err(|error| self.source.unreadable(&error))?;
         if read > max {
-            let what = format!("it is over {max} bytes");
+            let what = format!("it is over {}", text::size(max as u64));
             return Err(self.source.wrong_at(self.number, &what).with("max", max));
         }
         self.at += read as u64;

@@ -95,7 +95,7 @@ pub(crate) fn read(patience: Duration) -> Result<ReceivedEvent, String> {
             Err(error) => return Err(format!("stdin cannot be read: {}", error.kind())),
         }
         if intake.bytes() > max {
-            return Err(format!("dropped: over {max} bytes"));
+            return Err(format!("dropped: over {}", text::size(max as u64)));
         }
         if intake.is_large() && large_since.get_or_insert_with(Instant::now).elapsed() > patience {
             intake.hurry();

@@ -161,6 +161,14 @@ impl OpError {
         if param.is_empty() { error } else { error.with("param", param) }
     }
 
+    /// The refusal of input with more bytes than this.
+    pub fn over_size(what: &str, max: usize) -> Self {
+        let size = text::size(max as u64);
+        Self::new(Code::TooLarge, format!("{what} is over {size}"))
+            .with("max", max)
+            .hint(format!("Send at most {size}."))
+    }
+
     /// The refusal of a parameter that the secret guard recognises by this rule.
     pub fn secret(param: &str, rule: &str) -> Self {
         Self::new(Code::SecretRejected, format!("{param} looks like a secret ({rule})"))

@@ -17,7 +17,8 @@ pub fn check(json: &[u8]) -> Result<(), OpError> {
     if json.len() <= limits::JSON_BYTES_LIGHT || weight(json) <= max {
         return Ok(());
     }
-    let message = format!("the JSON has so many values that it would take over {max} bytes");
+    let size = text::size(max as u64);
+    let message = format!("the JSON has so many values that it would take over {size} of memory");
     Err(OpError::new(Code::TooLarge, message).hint("Send it in parts.").with("max", max))
 }
 
@@ -60,7 +61,7 @@ mod tests {
             let json = format!("[{}0]", item.repeat(8 * 1024 * 1024 / item.len()));
             let error = check(json.as_bytes()).unwrap_err();
             assert_eq!(error.code, Code::TooLarge, "{item}");
-            assert!(error.message.contains("67108864"), "{}", error.message);
+            assert!(error.message.contains("64 MiB"), "{}", error.message);
         }
         // The parser refuses it at its 128th level.
         check("{\"a\":".repeat(1_000_000).as_bytes()).unwrap();

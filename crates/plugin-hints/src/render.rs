@@ -37,7 +37,7 @@ fn check(format: TemplateFormat, given: &Map<String, Value>) -> Result<(), OpErr
     }
     let max = limits::HINT_RENDER_DATA_BYTES_MAX;
     if serde_json::to_string(given).map_or(usize::MAX, |json| json.len()) > max {
-        let message = format!("the values to render are over {max} bytes of JSON");
+        let message = format!("the values to render are over {} of JSON", text::size(max as u64));
         return Err(OpError::invalid(PARAM, message).with("max", max));
     }
     Ok(())

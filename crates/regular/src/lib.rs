@@ -79,13 +79,20 @@ pub fn read(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 pub fn read_text(path: &Path, max: u64) -> io::Result<String> {
     let bytes = read(path, max.saturating_add(1))?;
     if bytes.len() as u64 > max {
-        return Err(io::Error::new(
-            ErrorKind::FileTooLarge,
-            format!("it is over {max} bytes long"),
-        ));
+        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is over {}", size(max))));
     }
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// A size limit in the largest unit of which it is a multiple.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0 => "0 bytes".to_owned(),
+        _ if bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
+        _ if bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} bytes"),
+    }
 }
 
 /// Whether this is a directory of the user, and not a link to one, that no other user can enter.
@@ -137,7 +144,7 @@ mod tests {
         let file = dir.join("file");
         std::fs::write(&file, "text").unwrap();
         assert_eq!(read_text(&file, 4).unwrap(), "text");
-        assert_eq!(read_text(&file, 3).unwrap_err().to_string(), "it is over 3 bytes long");
+        assert_eq!(read_text(&file, 3).unwrap_err().to_string(), "it is over 3 bytes");
         let link = dir.join("link to a file");
         std::os::unix::fs::symlink(&file, &link).unwrap();
         assert_eq!(read_unlinked(&file, 4).unwrap(), b"text");

@@ -161,10 +161,7 @@ async fn receive<R: AsyncBufRead + Unpin>(
 
 /// The answer to a line over the size limit, also used on stdio.
 pub(crate) fn too_large() -> String {
-    let max = limits::LINE_BYTES_MAX;
-    let error =
-        OpError::new(Code::TooLarge, format!("the line is over {max} bytes")).with("max", max);
-    failure(&Value::Null, &error)
+    failure(&Value::Null, &OpError::over_size("the line", limits::LINE_BYTES_MAX))
 }
 
 fn failure(id: &Value, error: &OpError) -> String {

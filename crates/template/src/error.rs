@@ -30,7 +30,9 @@ impl fmt::Display for TemplateError {
                 write!(f, "the template is nested more than {max} deep")
             }
             TemplateError::Steps { max } => write!(f, "the template takes over {max} steps"),
-            TemplateError::Length { max } => write!(f, "the rendered text is over {max} bytes"),
+            TemplateError::Length { max } => {
+                write!(f, "the rendered text is over {}", text::size(*max as u64))
+            }
             TemplateError::Missing(names) => {
                 write!(f, "the template has no value for {}", names.join(", "))
             }

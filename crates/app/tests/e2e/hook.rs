@@ -197,7 +197,7 @@ fn an_event_over_64_mib_is_dropped_and_one_just_below_is_kept() {
         json!({ "session_id": "s-1", "tool_name": "Write", "tool_input": input })
     };
     home.hook("PostToolUse", &written(65 * MIB));
-    assert!(hook_log(&home).contains("dropped: over 67108864 bytes"), "{}", hook_log(&home));
+    assert!(hook_log(&home).contains("dropped: over 64 MiB"), "{}", hook_log(&home));
     assert!(home.spooled().is_empty());
     // Of long text only its size and its fingerprint are passed on, to the spool or to a daemon.
     home.hook("PostToolUse", &written(63 * MIB));

@@ -222,7 +222,7 @@ fn an_event_of_50_mb_is_kept_and_one_over_64_mib_is_refused() {
     assert_eq!(whole["results"][0]["metadata"]["bytes"], 50_000_000);
     assert!(home.path("data/rekindle.db").metadata().unwrap().len() < 1_000_000);
     let over = event(&json!({ "prompt": "x".repeat(65 * 1024 * 1024) }));
-    refused(&record(&home, &over), "the event is over 67108864 bytes");
+    refused(&record(&home, &over), "the event is over 64 MiB");
 }
 
 /// @record_spools

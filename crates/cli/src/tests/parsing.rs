@@ -194,7 +194,7 @@ fn a_dash_reads_the_value_from_stdin_without_its_last_newline() {
 fn stdin_is_bounded_checked_and_read_once() {
     let endless = vec![b'x'; limits::BODY_BYTES_MAX + 1];
     let table: [(&[&str], &[u8], u8, &str); 4] = [
-        (&["note", "put", "a", "b", "-"], &endless, 1, "stdin is over 16777216 bytes"),
+        (&["note", "put", "a", "b", "-"], &endless, 1, "stdin is over 16 MiB"),
         (&["note", "put", "a", "b", "-"], b"ab\xff", 2, "stdin is not UTF-8 at byte 2"),
         (&["note", "put", "a", "-", "-"], b"x", 2, "two arguments are '-'"),
         (

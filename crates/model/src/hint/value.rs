@@ -65,9 +65,12 @@ impl Template {
 pub fn check_value(value: &Value) -> Result<(), OpError> {
     let max = limits::HINT_VALUE_BYTES_MAX;
     if value.to_string().len() > max {
-        return Err(OpError::new(Code::TooLarge, format!("the value is over {max} bytes of JSON"))
-            .with("param", "value")
-            .with("max", max));
+        return Err(OpError::new(
+            Code::TooLarge,
+            format!("the value is over {} of JSON", text::size(max as u64)),
+        )
+        .with("param", "value")
+        .with("max", max));
     }
     match value {
         Value::String(_) => Ok(()),

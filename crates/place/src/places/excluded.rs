@@ -216,7 +216,8 @@ pub(super) fn globs(item: &Item) -> Result<Vec<(String, Glob)>, String> {
     let (count_max, bytes_max) = (limits::PROJECT_EXCLUDES_MAX, limits::PROJECT_EXCLUDES_BYTES_MAX);
     let texts = texts(item).ok_or("exclude is not a glob or a list of globs")?;
     if texts.len() > count_max || texts.iter().map(String::len).sum::<usize>() > bytes_max {
-        return Err(format!("exclude has more than {count_max} globs or {bytes_max} bytes"));
+        let size = text::size(bytes_max as u64);
+        return Err(format!("exclude has more than {count_max} globs or {size}"));
     }
     let compiled = texts.into_iter().map(|text| {
         // Other programs write these for the whole directory.

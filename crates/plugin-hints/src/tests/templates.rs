@@ -315,7 +315,7 @@ fn only_a_template_is_rendered_and_only_with_valid_values() {
         assert_eq!(param(format, json!({ "a": null })), "render.a");
         assert_eq!(param(format, json!("a=1")), "render");
         let error = refusal(format, "", json!({ "a": "x".repeat(70_000) }));
-        assert!(error.message.contains("65536"), "{error}");
+        assert!(error.message.contains("64 KiB"), "{error}");
     }
     // If no hint applies there is nothing to render.
     let scope = json!({ "component": "web", "key": "s", "value": "v", "meta": { "scope": { "os": ["windows"] } } });

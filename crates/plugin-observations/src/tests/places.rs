@@ -271,7 +271,7 @@ fn a_settings_file_that_is_too_long_or_not_text_excludes_every_path() {
     };
     // The part past the limit may exclude something.
     fs::write(&file, format!("{}\nexclude = \"a\"\n", "#".repeat(64 * 1024))).unwrap();
-    withheld("it is over 65536 bytes long");
+    withheld("it is over 64 KiB");
     fs::write(&file, b"exclude = \"\xff\"").unwrap();
     withheld("it is not a text");
     fs::create_dir(&file).unwrap();
@@ -291,10 +291,10 @@ fn a_settings_file_that_is_too_long_or_not_text_excludes_every_path() {
         withheld("line 1 is not TOML");
     }
     fs::write(&file, format!("exclude = [{}]", "\"a\",".repeat(201))).unwrap();
-    withheld("exclude has more than 200 globs or 8192 bytes");
+    withheld("exclude has more than 200 globs or 8 KiB");
     let long = format!("\"{}\",", "b".repeat(400));
     fs::write(&file, format!("exclude = [{}]", long.repeat(21))).unwrap();
-    withheld("exclude has more than 200 globs or 8192 bytes");
+    withheld("exclude has more than 200 globs or 8 KiB");
 }
 
 /// @capture_exclude_everything

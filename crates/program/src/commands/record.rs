@@ -117,8 +117,7 @@ fn read() -> Result<Value, OpError> {
             }
         }
         if intake.bytes() > max {
-            let message = format!("the event is over {max} bytes");
-            return Err(OpError::new(Code::TooLarge, message).with("max", max));
+            return Err(OpError::over_size("the event", max));
         }
     }
     let no_object = || OpError::invalid("stdin", "stdin is not one JSON object");

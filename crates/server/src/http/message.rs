@@ -109,8 +109,7 @@ async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
 }
 
 fn too_large() -> Refused {
-    let max = limits::BODY_BYTES_MAX;
-    OpError::new(Code::TooLarge, format!("the body is over {max} bytes")).with("max", max).into()
+    OpError::over_size("the body", limits::BODY_BYTES_MAX).into()
 }
 
 /// Reads and discards the rest of a refused body, within a short time limit. Returns whether that was all of it.
