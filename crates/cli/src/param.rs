@@ -73,6 +73,11 @@ impl Param {
             param.required &= shape.defaults.iter().all(|(name, _)| *name != param.name);
             param.spread(shape, &mut params);
         }
+        for param in params.iter_mut().filter(|param| param.doc.is_empty()) {
+            let path = param.path();
+            let help = shape.help.iter().find(|(name, _)| *name == path);
+            param.doc = help.map(|(_, help)| (*help).to_owned()).unwrap_or_default();
+        }
         params
     }
 

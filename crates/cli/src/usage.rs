@@ -32,7 +32,7 @@ pub(crate) fn report(
             let said = ClapContext(error);
             let (words, command) = deepest(root, argv);
             let mistake = OpError::invalid("", message(&said, argv, command))
-                .hint(text::one_line(&hint(&said, &words, command, table, name), 600));
+                .hint(text::one_line(&hint(&said, argv, (&words, command), table, name), 600));
             out.usage(&mistake)
         }
     }
@@ -109,8 +109,8 @@ fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Stri
 /// The hint: the probable fix, and the usage of the command.
 fn hint(
     said: &ClapContext<'_>,
-    words: &str,
-    command: &Command,
+    argv: &[OsString],
+    (words, command): (&str, &Command),
     table: &Table,
     name: &ProgramName,
 ) -> String {
@@ -121,7 +121,7 @@ fn hint(
         Some(word) => {
             suggested_command(word, command).or_else(|| elsewhere(word, words, command, is_root))
         }
-        None => suggested(said, command),
+        None => suggested(said, argv, command),
     };
     let below: Vec<&str> = shown(command).map(Command::get_name).collect();
     // A command with subcommands of its own has several lines of usage.
@@ -182,6 +182,12 @@ const SYNONYMS: &[&[&str]] = &[
     &["limit", "last", "count"],
 ];
 
+/// Words for two commands in a row.
+const SEQUENCES: &[(&str, [&str; 2])] = &[("restart", ["stop", "up"])];
+
+/// Letters that other programs use as short flags, and the flags of ours that do not begin with them.
+const SHORT_FLAGS: &[(&str, &str)] = &[("n", "limit"), ("C", "cwd")];
+
 /// The known word that means what was typed.
 fn synonym<'n>(typed: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let row = SYNONYMS.iter().find(|row| row.contains(&typed))?;
@@ -195,6 +201,13 @@ fn suggested_command(typed: &str, command: &Command) -> Option<String> {
         shown(command)
             .flat_map(|below| std::iter::once(below.get_name()).chain(below.get_visible_aliases()))
     };
+    let sequence = SEQUENCES.iter().find(|(word, _)| *word == typed);
+    if let Some((_, [first, second])) = sequence
+        && [first, second].iter().all(|word| names().any(|name| name == **word))
+    {
+        let root = command.get_name();
+        return Some(format!("Run `{root} {first}`, then `{root} {second}`."));
+    }
     match synonym(typed, names()) {
         Some(word) => suggest::offer(&[word]),
         None => suggest::did_you_mean(typed, names()),
@@ -222,25 +235,20 @@ fn elsewhere(typed: &str, words: &str, command: &Command, is_root: bool) -> Opti
 }
 
 /// The flags or values that the line probably means, best first.
-fn suggested(said: &ClapContext<'_>, command: &Command) -> Option<String> {
+fn suggested(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Option<String> {
     match said.0.kind() {
         ErrorKind::UnknownArgument => {
             let typed = said.text(ContextKind::InvalidArg);
             let Some(typed) = typed.strip_prefix("--") else {
-                let is_value = typed.starts_with('-');
-                return is_value.then(|| "Put a value that starts with '-' after '--'.".to_owned());
+                return match typed.strip_prefix('-') {
+                    Some(letter) => Some(instead_of_short(letter, argv, command)),
+                    None => session_flag(&typed, command),
+                };
             };
             let typed = typed.split('=').next()?;
-            let flags = || {
-                let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
-                args.flat_map(|arg| {
-                    let aliases = arg.get_visible_aliases().unwrap_or_default();
-                    arg.get_long().into_iter().chain(aliases)
-                })
-            };
-            let close = match synonym(typed, flags()) {
+            let close = match synonym(typed, flags(command)) {
                 Some(flag) => vec![flag],
-                None => suggest::closest(typed, flags()),
+                None => suggest::closest(typed, flags(command)),
             };
             let close: Vec<String> = close.iter().map(|flag| format!("--{flag}")).collect();
             suggest::offer(&close)
@@ -252,6 +260,46 @@ fn suggested(said: &ClapContext<'_>, command: &Command) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The long flags of a command that help shows, with their aliases.
+fn flags(command: &Command) -> impl Iterator<Item = &str> {
+    let args = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    args.flat_map(|arg| {
+        let aliases = arg.get_visible_aliases().unwrap_or_default();
+        arg.get_long().into_iter().chain(aliases)
+    })
+}
+
+/// The hint for an unknown short flag: the long ones that it may mean. Almost no flag has a short form.
+fn instead_of_short(letter: &str, argv: &[OsString], command: &Command) -> String {
+    const VALUE: &str = "Put a value that starts with '-' after '--'.";
+    let short = format!("-{letter}");
+    let words = argv.iter().skip(1).filter_map(|word| word.to_str());
+    // `-5` and `-latency` are values, `-n` and `-n3` flags.
+    let is_flag = words
+        .filter_map(|word| word.strip_prefix(short.as_str()))
+        .any(|rest| rest.trim_start_matches('=').chars().all(|c| c.is_ascii_digit()));
+    if !is_flag || !letter.chars().all(|c| c.is_ascii_alphabetic()) {
+        return VALUE.to_owned();
+    }
+    let usual = SHORT_FLAGS.iter().find(|(short, _)| *short == letter).map(|(_, flag)| *flag);
+    let meant =
+        |flag: &&str| usual.map_or_else(|| flag.starts_with(letter), |usual| *flag == usual);
+    let meant: Vec<String> = flags(command).filter(meant).map(|flag| format!("--{flag}")).collect();
+    suggest::offer(&meant).unwrap_or_else(|| {
+        let value = VALUE.replacen("Put", "put", 1);
+        format!("Flags have long names, which `--help` lists; {value}")
+    })
+}
+
+/// The flag for a session's id that was given without it, to a command that takes the id only by flag.
+fn session_flag(typed: &str, command: &Command) -> Option<String> {
+    let id = typed.strip_prefix("session://").unwrap_or(typed);
+    let is_id = id.len() >= 4 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let is_alone = command.get_positionals().next().is_none();
+    let has_flag = flags(command).any(|flag| flag == "session");
+    (is_id && is_alone && has_flag).then(|| format!("Did you mean --session {id}?"))
 }
 
 /// The command of an operation whose name was typed as a command.

@@ -53,6 +53,9 @@ pub struct CliShape {
     pub defaults: &'static [(&'static str, &'static str)],
     /// Further names of flags: a parameter, and the flag without its dashes.
     pub flag_aliases: &'static [(&'static str, &'static str)],
+    /// Help for parameters whose schema does not describe them, because every agent pays for it: the path of the
+    /// parameter, and the sentence.
+    pub help: &'static [(&'static str, &'static str)],
     /// Flags without a value that set a parameter.
     pub switches: &'static [FlagSwitch],
     /// Text for people; without it they get the JSON of the result in a readable form.
@@ -91,6 +94,7 @@ impl CliShape {
         flatten: &[],
         defaults: &[],
         flag_aliases: &[],
+        help: &[],
         switches: &[],
         pretty: None,
         verbatim: false,

@@ -66,6 +66,7 @@ impl Op for BumpHint {
         cli: CliShape {
             path: &["hint", "bump"],
             positional: &["component", "key"],
+            help: &[("component", "For example `http-proxy`"), ("key", "For example `build`")],
             flatten: flags::POINTER,
             pretty: Some(pretty::<Self>),
             starts_daemon: true,

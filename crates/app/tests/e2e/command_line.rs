@@ -110,6 +110,54 @@ fn bash_accepts_the_completions() {
     assert_eq!(run.stdout.trim(), "get", "{run:?}");
 }
 
+/// @suggestions
+#[test]
+fn advice_fits_the_mistake() {
+    let home = home();
+    for (args, advice) in [
+        (&["restart"][..], "Run `rekindle stop`, then `rekindle up`."),
+        (&["search", "-n", "3", "x"], "Did you mean --limit?"),
+        (&["handoff", "e87576"], "Did you mean --session e87576?"),
+        (&["web", "--view", "stat"], "Did you mean stats?"),
+        (&["search", "???"], "Type the words to search for."),
+        (&["memory", "delete", "34"], "`rekindle memory list` lists the ids."),
+    ] {
+        let run = home.run(args);
+        assert_ne!(run.code, 0, "{args:?}: {run:?}");
+        assert!(run.stderr.contains(advice), "{args:?}: {run:?}");
+    }
+    let nosuch = home.run(&["web", "--view", "nosuch"]);
+    assert!(nosuch.stderr.contains("--view wants one of timeline, sessions, "), "{nosuch:?}");
+    let short = home.run(&["memory", "delete", "34"]);
+    assert!(short.stderr.contains("a prefix of an id has at least"), "{short:?}");
+}
+
+/// Every argument has help, also where the schema has no description.
+#[test]
+fn every_argument_in_the_reference_is_explained() {
+    let page = include_str!("../../../../docs/reference/cli.md");
+    let is_argument = |line: &str| {
+        let text = line.trim_start();
+        line.starts_with("  ") && ["-", "<", "["].iter().any(|start| text.starts_with(start))
+    };
+    let mut lines = page.lines().peekable();
+    let mut count = 0;
+    while let Some(line) = lines.next() {
+        let sections = ["Arguments:", "Options:", "Global options:"];
+        if !sections.contains(&line) {
+            continue;
+        }
+        while let Some(line) = lines.next_if(|line| line.is_empty() || line.starts_with(' ')) {
+            // Long help is below the argument, short help beside it.
+            let is_bare = is_argument(line) && !line.trim_start().contains("  ");
+            let below = lines.peek().is_some_and(|line| line.starts_with("       "));
+            assert!(!is_bare || below || line.contains("[possible values"), "{line}");
+            count += usize::from(is_argument(line));
+        }
+    }
+    assert!(count > 300, "{count}");
+}
+
 /// @completions
 #[test]
 fn help_texts_are_not_run_by_zsh() {

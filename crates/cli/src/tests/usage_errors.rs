@@ -20,11 +20,14 @@ fn check(lines: &[&[&str]], expected: Expect) {
 
 #[test]
 fn a_wrong_argument_is_one_line_with_a_hint() {
-    let lines: [&[&str]; 10] = [
+    let lines: [&[&str]; 13] = [
         &["note", "put", "web"],
         &["note", "put", "a", "b", "c", "--colour", "red"],
         &["note", "put", "a", "b", "c", "--reson", "x"],
         &["note", "put", "a", "b", "-j4"],
+        &["note", "put", "a", "b", "-r", "x"],
+        &["note", "put", "a", "-latency"],
+        &["note", "list", "-n", "3"],
         &["note", "put", "a", "b", "c", "--ttl", "never"],
         &["note", "put", "a", "b", "c", "--reason"],
         &["note", "put", "a", "b", "c", "--reason", "x", "--reason", "y"],
@@ -46,7 +49,16 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
         hint: Did you mean --reason? Usage: rekindle note put --reason <REASON> <COMPONENT> <KEY> <VALUE>
         $ note put a b -j4
         error: unexpected argument '-j'
+        hint: Flags have long names, which `--help` lists; put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+        $ note put a b -r x
+        error: unexpected argument '-r'
+        hint: Did you mean --reason? Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+        $ note put a -latency
+        error: unexpected argument '-l'
         hint: Put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+        $ note list -n 3
+        error: unexpected argument '-n'
+        hint: Did you mean --limit? Usage: rekindle note list [OPTIONS]
         $ note put a b c --ttl never
         error: --ttl wants one of session, forever, not 'never'
         hint: See `rekindle note put --help`.

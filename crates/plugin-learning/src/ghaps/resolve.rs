@@ -68,6 +68,11 @@ impl Op for ResolveGhap {
                 Flattened::of::<Lesson>("lesson", "lesson-"),
             ],
             flag_aliases: &[("session_id", "session")],
+            help: &[
+                ("root_cause.description", "The actual cause, in a sentence"),
+                ("lesson.takeaway", "The rule to follow next time"),
+                ("lesson.what_worked", "The step that solved it"),
+            ],
             pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },

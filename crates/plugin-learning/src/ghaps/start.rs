@@ -60,6 +60,10 @@ impl Op for StartGhap {
         cli: CliShape {
             path: &["ghap", "start"],
             flag_aliases: &[("session_id", "session")],
+            help: &[
+                ("goal", "The aim of the work"),
+                ("hypothesis", "What you believe, in a sentence that can be false"),
+            ],
             pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY
         },
@@ -120,6 +124,8 @@ pub(super) fn active_exists(name: &str) -> OpError {
 
 /// A line for people, with the warning of the answer below it.
 pub(super) fn with_warning(line: String, warning: Option<&str>) -> String {
+    // The warning is of the answer, which names operations.
+    let warning = warning.map(|text| text.replace("update_ghap", "`rekindle ghap update`"));
     warning.map_or_else(|| line.clone(), |warning| format!("{line}\n  {warning}"))
 }
 

@@ -11,10 +11,15 @@ use super::store_memory::unknown;
 pub(super) fn id(cx: &Cx<'_>, param: &str, given: &str) -> Result<String, OpError> {
     let whole = memory::read_id(param, given);
     let prefix = given.strip_prefix("memory://").unwrap_or(given).to_ascii_lowercase();
-    let is_prefix = prefix.len() >= limits::MEMORY_PREFIX_CHARS_MIN
-        && prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let is_prefix = prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if whole.is_ok() || !is_prefix || cx.caller.session_id_form() == SessionIdForm::Whole {
         return whole;
+    }
+    let least = limits::MEMORY_PREFIX_CHARS_MIN;
+    if prefix.len() < least {
+        let message =
+            format!("'{prefix}' is too short: a prefix of an id has at least {least} characters");
+        return Err(OpError::invalid(param, message).hint("`list_memories` lists the ids."));
     }
     let listed = limits::MEMORY_CANDIDATES_LISTED;
     let (found, count) = cx.store.read(|rx| stored::with_prefix(rx, &prefix, listed))?;

@@ -13,8 +13,11 @@ use server::lock::Lock;
 use crate::road;
 use crate::world::World;
 
-/// Bytes of the longest name of a view.
-const VIEW_BYTES_MAX: usize = 64;
+/// The views of the page that a link can lead to: `VIEWS` of `web/main.js`.
+const VIEWS: [&str; 9] = [
+    "timeline", "sessions", "search", "hints", "learning", "receipts", "stats", "projects",
+    "health",
+];
 
 /// How long a program that starts the browser may take to report an error.
 const BROWSER_START: Duration = Duration::from_secs(2);
@@ -36,8 +39,8 @@ pub(super) fn command() -> Command {
             Arg::new("view")
                 .long("view")
                 .value_name("VIEW")
-                .value_parser(view)
-                .help("Open this view, for example search, stats or health"),
+                .value_parser(VIEWS)
+                .help("Open this view"),
         )
         .arg(
             Arg::new("open")
@@ -64,17 +67,6 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
     match done {
         Ok(result) => world.out.result(&result, Some(&pretty)),
         Err(error) => world.out.error(&error),
-    }
-}
-
-/// The name of a view, as the page has it in its address.
-fn view(text: &str) -> Result<String, String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !text.is_empty() && text.len() <= VIEW_BYTES_MAX && text.chars().all(fits) {
-        true => Ok(text.to_owned()),
-        false => {
-            Err("a view is a word such as `timeline`, `sessions`, `search` or `health`".to_owned())
-        }
     }
 }
 
@@ -185,5 +177,22 @@ fn forgotten(result: &Value) -> String {
     match result["forgotten"].as_u64().unwrap_or_default() {
         0 => "no browser was authorised".to_owned(),
         count => format!("{} forgotten", text::counted(count, "browser")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VIEWS;
+
+    #[test]
+    fn the_views_of_a_link_are_those_of_the_page() {
+        let page = include_str!("../../../../web/main.js");
+        let listed =
+            page.split_once("export const VIEWS = [").unwrap().1.split_once("];").unwrap().0;
+        let ids: Vec<&str> = listed
+            .lines()
+            .filter_map(|line| line.split_once("id: \"")?.1.split_once('"').map(|(id, _)| id))
+            .collect();
+        assert_eq!(ids, VIEWS);
     }
 }
