@@ -187,7 +187,7 @@ pub(crate) struct FoundRecord {
     match_explain: MatchExplain,
 }
 
-/// Why a record is there, and where it stands.
+/// Score, reasons and parts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchExplain {
     score: f64,
@@ -198,7 +198,7 @@ pub(crate) struct MatchExplain {
 /// The scores of a hit before they are combined for the order, each from 0 to 1.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Parts {
-    /// Its own words, against the best of the answer, as are the next two.
+    /// Its own words, relative to the best hit, as are the next two.
     lexical: f64,
     /// The records before and after it in its session.
     neighbours: f64,

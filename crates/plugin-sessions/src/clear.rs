@@ -77,7 +77,7 @@ impl Op for ClearContext {
             ));
         }
         if items.is_some() && all {
-            return Err(OpError::invalid("items", "items belong to one set")
+            return Err(OpError::invalid("items", "`items` cannot be combined with `all`")
                 .hint("Give the name of their set."));
         }
         let write = ContextWrite::new(cx, target::known(cx, session_id)?.session_id);

@@ -316,7 +316,7 @@ fn lists_failed_test(line: &str) -> bool {
         || rest.starts_with(" - ") && CTEST_ENDS.iter().any(|end| rest.ends_with(end))
 }
 
-/// Whether a line is an exit code, a rule, the progress of a test runner or a part of TAP without a failure.
+/// Whether a line is an exit code, a separator line, the progress of a test runner or a part of TAP without a failure.
 pub(crate) fn says_nothing(line: &str) -> bool {
     let is_rule = line.chars().all(|c| matches!(c, '=' | '-' | '_' | '*' | '.' | ' '));
     // `F.E`: the progress of unittest and pytest.

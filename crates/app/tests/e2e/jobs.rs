@@ -30,7 +30,7 @@ fn a_long_operation_is_listed_as_a_job_with_its_end() {
         rows[0].split_whitespace().collect::<Vec<_>>(),
         ["id", "date", "age", "job", "state"]
     );
-    let reason = "failed: the version differs or the name is taken (conflict)";
+    let reason = "failed with the code conflict (the version differs or the name is taken)";
     assert!(rows[1].ends_with(reason) && rows[1].contains(" ago  backup "), "{listed}");
 }
 

@@ -33,7 +33,7 @@ impl Op for ListJobs {
     const INFO: OpInfo = OpInfo {
         name: "list_jobs",
         summary: "List long operations that run or ran lately",
-        doc: "Such as `maintain` and `backup`: their state, what they are doing now, and why one failed.",
+        doc: "Such as `maintain` and `backup`: their state, what they are doing now, and the error code of one that failed.",
         tiers: TIERS,
         toolset: "system",
         cli: CliShape {
@@ -88,7 +88,7 @@ fn state(job: &Job) -> String {
         (None, Some("interrupted")) => ": interrupted, its process ended first".to_owned(),
         // Only the code is stored: a message may contain text that a purge has to find.
         (None, Some(why)) => match CODES.iter().find(|row| row.word == why) {
-            Some(row) => format!(": {} ({why})", row.when),
+            Some(row) => format!(" with the code {why} ({})", row.when),
             None => format!(": {why}"),
         },
         (None, None) => String::new(),
