@@ -6,9 +6,9 @@ use crate::{Weighted, clusters};
 const WIDTH: usize = 128;
 
 /// Pseudo-random numbers between -1 and 1.
-struct Dice(u64);
+struct NumberStream(u64);
 
-impl Dice {
+impl NumberStream {
     fn number(&mut self) -> f32 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -33,7 +33,7 @@ impl Dice {
 }
 
 /// Themes of a size, one after the other, that share a strong common direction.
-fn themes(dice: &mut Dice, themes: usize, size: usize) -> Vec<Vec<f32>> {
+fn themes(dice: &mut NumberStream, themes: usize, size: usize) -> Vec<Vec<f32>> {
     let common: Vec<f32> = dice.vector().iter().map(|value| 2.0 * value).collect();
     let mut vectors = Vec::new();
     for _ in 0..themes {
@@ -46,7 +46,7 @@ fn themes(dice: &mut Dice, themes: usize, size: usize) -> Vec<Vec<f32>> {
 #[test]
 fn themes_are_separated_although_they_share_a_direction() {
     for seed in 1..=20 {
-        let mut dice = Dice(seed);
+        let mut dice = NumberStream(seed);
         let vectors = themes(&mut dice, 4, 10);
         let labels = clusters_of(&vectors);
         assert_eq!(count(&labels), 4, "seed {seed}: {labels:?}");
@@ -60,7 +60,7 @@ fn themes_are_separated_although_they_share_a_direction() {
 #[test]
 fn the_result_does_not_depend_on_the_order() {
     for seed in 1..=6 {
-        let mut dice = Dice(seed);
+        let mut dice = NumberStream(seed);
         let mut vectors = themes(&mut dice, 3, 8);
         vectors.extend((0..10).map(|_| dice.vector()));
         // Copies, some of them with another weight.
@@ -88,7 +88,7 @@ fn the_result_does_not_depend_on_the_order() {
 
 #[test]
 fn copies_of_a_vector_do_not_make_noise_of_its_theme() {
-    let mut dice = Dice(3);
+    let mut dice = NumberStream(3);
     let mut vectors = themes(&mut dice, 3, 10);
     let copies = vec![vectors[0].clone(); 5];
     vectors.extend(copies);
@@ -99,7 +99,7 @@ fn copies_of_a_vector_do_not_make_noise_of_its_theme() {
 
 #[test]
 fn the_heaviest_cluster_has_the_first_number() {
-    let mut dice = Dice(5);
+    let mut dice = NumberStream(5);
     let vectors = themes(&mut dice, 2, 10);
     for heavy in [0, 1] {
         let weight = |at: usize| if at / 10 == heavy { 1.0 } else { 0.2 };
@@ -144,7 +144,7 @@ fn equal_vectors_are_one_cluster() {
 
 #[test]
 fn unrelated_vectors_are_noise() {
-    let mut dice = Dice(11);
+    let mut dice = NumberStream(11);
     let vectors: Vec<Vec<f32>> = (0..40).map(|_| dice.vector()).collect();
     let labels = clusters_of(&vectors);
     assert!(placed(&labels) <= 10, "{labels:?}");
