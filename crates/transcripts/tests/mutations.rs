@@ -21,9 +21,9 @@ const AIDER: &str = include_str!("lines/aider.md");
 const MUTATIONS: u64 = 20_000;
 
 /// A sequence of numbers that is the same in every run.
-struct Dice(u64);
+struct MutationDice(u64);
 
-impl Dice {
+impl MutationDice {
     fn next(&mut self, below: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -32,7 +32,7 @@ impl Dice {
 }
 
 /// Damages one line: bytes are changed, removed, repeated or exchanged with those of another line.
-fn damaged(line: &[u8], other: &[u8], dice: &mut Dice) -> Vec<u8> {
+fn damaged(line: &[u8], other: &[u8], dice: &mut MutationDice) -> Vec<u8> {
     const TOKENS: [&[u8]; 12] = [
         b"null",
         b"[]",
@@ -69,7 +69,7 @@ fn damaged(line: &[u8], other: &[u8], dice: &mut Dice) -> Vec<u8> {
 }
 
 /// Reads the lines with about half of them damaged, and returns how many were damaged and how many events were reported.
-fn read(reader: &mut dyn TranscriptReader, lines: &[&[u8]], dice: &mut Dice) -> (u64, u64) {
+fn read(reader: &mut dyn TranscriptReader, lines: &[&[u8]], dice: &mut MutationDice) -> (u64, u64) {
     let (mut mutations, mut events) = (0, 0);
     let mut sink = |event: ReadEvent<'_>| {
         events += u64::from(!event.name.is_empty());
@@ -88,7 +88,7 @@ fn read(reader: &mut dyn TranscriptReader, lines: &[&[u8]], dice: &mut Dice) -> 
 
 fn survives(text: &str, reader: fn() -> Box<dyn TranscriptReader>) {
     let lines: Vec<&[u8]> = text.lines().map(str::as_bytes).collect();
-    let mut dice = Dice(24);
+    let mut dice = MutationDice(24);
     let (mut mutations, mut events) = (0, 0);
     while mutations < MUTATIONS {
         let (damaged, reported) = read(&mut *reader(), &lines, &mut dice);
@@ -148,7 +148,7 @@ fn no_damaged_line_of_a_named_folder_makes_a_reader_panic() {
         texts.iter().flat_map(|text| text.split(|byte| *byte == b'\n')).collect();
     let lines: Vec<&[u8]> = lines.into_iter().filter(|line| line.len() < 20_000).collect();
     for reader in readers {
-        let (mut mutations, mut events, mut dice) = (0, 0, Dice(24));
+        let (mut mutations, mut events, mut dice) = (0, 0, MutationDice(24));
         while mutations < MUTATIONS {
             let mut reader = reader();
             reader.place(Some(&SessionPlace {
