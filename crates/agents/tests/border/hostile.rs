@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::{extract, payload};
 
 /// A small generator with a fixed seed, so that a failure can be repeated.
-struct Random(u64);
+struct PayloadRandom(u64);
 
-impl Random {
+impl PayloadRandom {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -132,7 +132,7 @@ fn size(event: &HookEvent) -> usize {
 /// @capture_hostile
 #[test]
 fn any_event_is_drawn_or_refused_without_harm() {
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = PayloadRandom(0x2545_f491_4f6c_dd1d);
     let mut drawn = 0;
     for _ in 0..20_000 {
         let agent = &agents::AGENTS[random.below(agents::AGENTS.len())];
