@@ -136,9 +136,9 @@ fn unit(text: &str) -> [f32; DIMENSIONS] {
 }
 
 /// Pseudo-random numbers with a fixed seed.
-struct Random(u64);
+struct VectorRandom(u64);
 
-impl Random {
+impl VectorRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -285,7 +285,7 @@ fn numbers_are_rounded_to_the_nearest() {
 /// @meaning_dot_alike
 #[test]
 fn every_cpu_gives_the_same_cosines_to_the_last_bit() {
-    let mut random = Random(42);
+    let mut random = VectorRandom(42);
     for count in [0, 1, 2, 3, 7, 8, 15, 31, 64, 100, 1001] {
         let query = Vector::of(&format!("query {}", random.next())).unwrap();
         let mut cells: Vec<_> = (0..count).map(|_| random.cells()).collect();
