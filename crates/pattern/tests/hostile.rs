@@ -3,9 +3,9 @@
 use pattern::glob::Glob;
 
 /// A small generator with a fixed seed, so that failures are reproducible.
-struct Random(u64);
+struct PatternRandom(u64);
 
-impl Random {
+impl PatternRandom {
     fn below(&mut self, end: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -59,7 +59,7 @@ const PATH_PARTS: &[&str] = &["/", ".", "a", "b", "é", "😀", "-", "\\", "\n",
 
 #[test]
 fn no_text_makes_compiling_or_matching_panic() {
-    let mut random = Random(1);
+    let mut random = PatternRandom(1);
     let mut compiled = 0;
     for _ in 0..20_000 {
         let pattern = random.text(PATTERN_PARTS, 16);
@@ -76,7 +76,7 @@ fn no_text_makes_compiling_or_matching_panic() {
 
 #[test]
 fn a_leading_exclamation_mark_negates_the_pattern() {
-    let mut random = Random(2);
+    let mut random = PatternRandom(2);
     for _ in 0..20_000 {
         let pattern = random.text(PATTERN_PARTS, 8);
         if pattern.starts_with(['!', '(', '.']) {
