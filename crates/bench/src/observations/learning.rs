@@ -35,7 +35,7 @@ const CALLS_PER_ROUND: usize = 10;
 const EVENTS_PER_BATCH: usize = 400;
 
 /// A call that is measured: its operation, and the parameters of the n-th one.
-type MeasuredCall<'a> = (&'static str, Box<dyn Fn(usize) -> Value + 'a>);
+type LearningCall<'a> = (&'static str, Box<dyn Fn(usize) -> Value + 'a>);
 
 /// Measures this many calls of each kind, in milliseconds: ours, and the one that it is compared with.
 pub(crate) fn learning(calls: usize) -> Result<Value, OpError> {
@@ -62,14 +62,14 @@ fn figures(on: &StoreBench, off: &StoreBench, calls: usize) -> Result<Map<String
     let asked = &asked;
     let words = |number: usize| asked.get(number % asked.len().max(1)).cloned().unwrap_or_default();
     let question = |number| json!({ "query": words(number), "project": "*" });
-    let search: MeasuredCall<'_> = ("search", Box::new(question));
-    let hint: MeasuredCall<'_> = (
+    let search: LearningCall<'_> = ("search", Box::new(question));
+    let hint: LearningCall<'_> = (
         "set_hint",
         Box::new(
             |n| json!({ "component": "bench", "key": format!("k{}", n % 100), "value": format!("make {n}") }),
         ),
     );
-    let start: MeasuredCall<'_> = ("start_ghap", Box::new(|n| ghap(n, &words(n))));
+    let start: LearningCall<'_> = ("start_ghap", Box::new(|n| ghap(n, &words(n))));
     let memory = |n| json!({ "content": format!("{} {n}", words(n)), "category": "fact", "session_id": "bench-m" });
     let mut figures = Map::new();
     for (name, ours, beside) in [
@@ -93,7 +93,7 @@ fn figures(on: &StoreBench, off: &StoreBench, calls: usize) -> Result<Map<String
             "hook_event_name": "SessionStart", "source": "startup" });
         json!({ "payload": payload })
     };
-    let briefing: MeasuredCall<'_> = ("hook", Box::new(session));
+    let briefing: LearningCall<'_> = ("hook", Box::new(session));
     let measured = compared([(on, &briefing), (off, &briefing)], calls.div_ceil(4))?;
     figures.insert("session_start".to_owned(), measured);
     figures.insert("events".to_owned(), ingested([on, off], calls.div_ceil(CALLS_PER_ROUND))?);
@@ -109,7 +109,7 @@ fn ghap(number: usize, words: &str) -> Value {
 }
 
 /// Median milliseconds of both kinds of calls, which take turns.
-fn compared(sides: [(&StoreBench, &MeasuredCall<'_>); 2], calls: usize) -> Result<Value, OpError> {
+fn compared(sides: [(&StoreBench, &LearningCall<'_>); 2], calls: usize) -> Result<Value, OpError> {
     let mut times: [Vec<f64>; 2] = Default::default();
     for first in (0..calls).step_by(CALLS_PER_ROUND) {
         for ((bench, (op, params)), times) in sides.iter().zip(&mut times) {
