@@ -51,7 +51,7 @@ pub(crate) fn run(project: &Project, flags: &[String]) -> Result<()> {
     }
     // It ends with an error if a change was missed or a timeout was met; the counts tell that better.
     let status = command.status().context("cannot start cargo-mutants")?;
-    let counts = Counts::read(&folder.join("mutants.out/outcomes.json"))
+    let counts = MutantCounts::read(&folder.join("mutants.out/outcomes.json"))
         .with_context(|| format!("cargo-mutants ended with {status} and left no counts"))?;
     let floor = FLOORS.iter().find(|(of, _)| of == name).map_or(0.0, |(_, floor)| *floor);
     println!("{name}: {counts}; the floor is {floor:.0} %");
@@ -80,25 +80,25 @@ fn shards(all: usize, size: usize) -> Result<usize> {
 
 /// How many changes the tests noticed, and how many they missed.
 #[derive(Debug, PartialEq, Eq)]
-struct Counts {
+struct MutantCounts {
     noticed: u32,
     missed: u32,
 }
 
-impl Counts {
-    fn read(file: &Path) -> Result<Counts> {
+impl MutantCounts {
+    fn read(file: &Path) -> Result<MutantCounts> {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read {}", file.display()))?;
-        Counts::of(&serde_json::from_str(&text)?)
+        MutantCounts::of(&serde_json::from_str(&text)?)
     }
 
     /// A test that never ends has noticed the change. A change that does not compile does not count.
-    fn of(outcomes: &Value) -> Result<Counts> {
+    fn of(outcomes: &Value) -> Result<MutantCounts> {
         let count = |name: &str| {
             let found = outcomes[name].as_u64().and_then(|found| u32::try_from(found).ok());
             found.with_context(|| format!("there is no count '{name}'"))
         };
-        Ok(Counts { noticed: count("caught")? + count("timeout")?, missed: count("missed")? })
+        Ok(MutantCounts { noticed: count("caught")? + count("timeout")?, missed: count("missed")? })
     }
 
     fn share(&self) -> f64 {
@@ -107,7 +107,7 @@ impl Counts {
     }
 }
 
-impl std::fmt::Display for Counts {
+impl std::fmt::Display for MutantCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let all = self.noticed + self.missed;
         write!(f, "{} of {all} changes noticed ({:.1} %)", self.noticed, self.share())
@@ -122,11 +122,12 @@ mod tests {
 
     #[test]
     fn a_change_that_hangs_is_noticed_and_one_that_does_not_compile_does_not_count() {
-        let counts = Counts::of(&json!({ "caught": 7, "timeout": 1, "missed": 2, "unviable": 5 }))
-            .expect("all counts are there");
-        assert_eq!(counts, Counts { noticed: 8, missed: 2 });
+        let counts =
+            MutantCounts::of(&json!({ "caught": 7, "timeout": 1, "missed": 2, "unviable": 5 }))
+                .expect("all counts are there");
+        assert_eq!(counts, MutantCounts { noticed: 8, missed: 2 });
         assert_eq!(counts.to_string(), "8 of 10 changes noticed (80.0 %)");
-        assert!(Counts::of(&json!({ "caught": 7 })).is_err());
+        assert!(MutantCounts::of(&json!({ "caught": 7 })).is_err());
     }
 
     #[test]

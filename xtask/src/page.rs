@@ -63,7 +63,7 @@ fn steps_with(project: &Project, binary: &Path, names: &[String]) -> Result<Vec<
     let files = files(&project.root.join("xtask/page"), names)?;
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let places = Places { binary, folder: &folder, browser: &browser, out: &out };
+        let places = PageFiles { binary, folder: &folder, browser: &browser, out: &out };
         // A browser on a busy machine may miss a deadline once; the other tests are retried too.
         log.step(&name, || test(&node, &file, &places).or_else(|_| test(&node, &file, &places)));
     }
@@ -71,14 +71,14 @@ fn steps_with(project: &Project, binary: &Path, names: &[String]) -> Result<Vec<
 }
 
 /// The places that `xtask/page/kit.mjs` reads from its environment.
-struct Places<'a> {
+struct PageFiles<'a> {
     binary: &'a Path,
     folder: &'a Path,
     browser: &'a OsString,
     out: &'a Path,
 }
 
-fn test(node: &Node, file: &Path, places: &Places<'_>) -> Result<StepOutcome> {
+fn test(node: &Node, file: &Path, places: &PageFiles<'_>) -> Result<StepOutcome> {
     let mut command = Command::new(&node.program);
     command.args(["--test", "--test-concurrency=1", "--test-reporter=tap"]).arg(file);
     command.env("REKINDLE_BIN", places.binary).env("REKINDLE_NODE", places.folder);

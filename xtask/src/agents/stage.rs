@@ -200,14 +200,14 @@ for path in pathlib.Path(user, folder).rglob('*'):
 
 /// The file at a path: its permissions and its bytes, or its link target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct FileState {
+struct StagedFile {
     mode: u32,
     content: Vec<u8>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    entries: BTreeMap<String, FileState>,
+    entries: BTreeMap<String, StagedFile>,
 }
 
 impl Snapshot {
@@ -241,7 +241,7 @@ fn is_of(path: &str, own: &str) -> bool {
     }
 }
 
-fn collect(root: &Path, folder: &Path, entries: &mut BTreeMap<String, FileState>) -> Result<()> {
+fn collect(root: &Path, folder: &Path, entries: &mut BTreeMap<String, StagedFile>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let about = fs::symlink_metadata(&path)?;
@@ -257,7 +257,7 @@ fn collect(root: &Path, folder: &Path, entries: &mut BTreeMap<String, FileState>
         }
         let mode = about.permissions().mode();
         let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
-        entries.insert(name, FileState { mode, content });
+        entries.insert(name, StagedFile { mode, content });
     }
     Ok(())
 }
@@ -268,7 +268,7 @@ mod tests {
 
     fn snapshot(rows: &[(&str, u32, &str)]) -> Snapshot {
         let entry = |(path, mode, text): &(&str, u32, &str)| {
-            ((*path).to_owned(), FileState { mode: *mode, content: text.as_bytes().to_vec() })
+            ((*path).to_owned(), StagedFile { mode: *mode, content: text.as_bytes().to_vec() })
         };
         Snapshot { entries: rows.iter().map(entry).collect() }
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::live::{Briefed, folder};
-use super::plan::{Asked, HOUR_MS, OpenEnd, has_all};
+use super::plan::{HOUR_MS, OpenEnd, PlannedQuestion, has_all};
 use super::stories::StoryStep;
 use crate::home::Home;
 use crate::process;
@@ -21,13 +21,13 @@ const WORD_CHARS_MIN: usize = 5;
 
 /// A question and the place of the first hit that answers it, from 1.
 pub(super) struct Judged<'a> {
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a PlannedQuestion,
     pub(super) place: Option<usize>,
     /// The beginnings of the first hits, to explain a miss.
     pub(super) first: Vec<String>,
 }
 
-pub(super) fn ask<'a>(home: &Home, asked: &'a Asked) -> Result<Judged<'a>> {
+pub(super) fn ask<'a>(home: &Home, asked: &'a PlannedQuestion) -> Result<Judged<'a>> {
     let mut command = home.rekindle(&["search", "--ids", "--limit", &HITS.to_string()]);
     command.arg("--").arg(&asked.text).current_dir(folder(home, &asked.project));
     let mut found = process::run(&mut command, DEADLINE)?;

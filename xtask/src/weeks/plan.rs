@@ -25,7 +25,7 @@ pub(super) struct PlannedSession {
 }
 
 /// A question at the end of the weeks, asked in the directory of a project.
-pub(super) struct Asked {
+pub(super) struct PlannedQuestion {
     pub(super) story: String,
     pub(super) project: String,
     pub(super) text: String,
@@ -46,7 +46,7 @@ pub(super) struct OpenEnd {
 
 pub(super) struct Weeks {
     pub(super) sessions: Vec<PlannedSession>,
-    pub(super) questions: Vec<Asked>,
+    pub(super) questions: Vec<PlannedQuestion>,
     pub(super) open: Vec<OpenEnd>,
 }
 
@@ -64,8 +64,8 @@ pub(super) fn plan(stories: &Stories, seed: u64) -> Result<Weeks> {
             .with_context(|| format!("in the story '{}'", story.name))?;
     }
     let mut steps: usize = weeks.sessions.iter().map(|session| session.steps.len()).sum();
-    let mut threads: Vec<Thread<'_>> =
-        stories.projects.iter().map(|project| Thread::new(project, &mut random)).collect();
+    let mut threads: Vec<WorkThread<'_>> =
+        stories.projects.iter().map(|project| WorkThread::new(project, &mut random)).collect();
     if threads.is_empty() {
         bail!("there is no project");
     }
@@ -123,7 +123,7 @@ fn tell(story: &Story, random: &mut Random, weeks: &mut Weeks) -> Result<()> {
         for (ways, everyday) in [(&question.other_words, false), (&question.everyday, true)] {
             let text = filled(random.pick(ways), &values);
             check(&text, &facts, question.from_answer, &told)?;
-            weeks.questions.push(Asked {
+            weeks.questions.push(PlannedQuestion {
                 story: story.name.clone(),
                 project: story.project.clone(),
                 text,
@@ -213,15 +213,15 @@ fn filled_step(step: &StoryStep, values: &BTreeMap<&str, &str>) -> StoryStep {
 }
 
 /// Filler work in a project. It continues with a few files for several sessions, as real work does.
-struct Thread<'a> {
+struct WorkThread<'a> {
     project: &'a WorkProject,
     files: Vec<String>,
     word: String,
 }
 
-impl Thread<'_> {
-    fn new<'a>(project: &'a WorkProject, random: &mut Random) -> Thread<'a> {
-        let mut thread = Thread { project, files: Vec::new(), word: String::new() };
+impl WorkThread<'_> {
+    fn new<'a>(project: &'a WorkProject, random: &mut Random) -> WorkThread<'a> {
+        let mut thread = WorkThread { project, files: Vec::new(), word: String::new() };
         thread.turn_to_others(random);
         thread
     }
