@@ -16,13 +16,13 @@ const OTHER: &str = "Exit code 1\nE       ValueError: no rows\n\nshop/cart.py:9:
      FAILED tests/test_cart.py::test_rows - ValueError: no rows\n1 failed, 4 passed in 0.12s";
 
 /// An agent's session in a project of the home.
-struct Agent<'h> {
+struct WorkingAgent<'h> {
     home: &'h Home,
     session: &'h str,
     project: &'h str,
 }
 
-impl Agent<'_> {
+impl WorkingAgent<'_> {
     /// Sends an event of Claude Code. Returns the text that it adds to the context.
     fn event(&self, name: &str, members: Value) -> Option<String> {
         let run = self.sent(name, "claude-code", members);
@@ -73,8 +73,8 @@ fn text_of(run: &Run) -> Option<String> {
     Some(answer["hookSpecificOutput"]["additionalContext"].as_str()?.to_owned())
 }
 
-fn agent<'h>(home: &'h Home, session: &'h str) -> Agent<'h> {
-    Agent { home, session, project: "shop" }
+fn agent<'h>(home: &'h Home, session: &'h str) -> WorkingAgent<'h> {
+    WorkingAgent { home, session, project: "shop" }
 }
 
 /// The failures of a project over JSON-RPC.
@@ -143,7 +143,7 @@ fn a_summary_alone_is_like_no_other_failure() {
         ("go test ./... | tail -1", "FAIL".to_owned(), "FAIL".to_owned()),
     ] {
         let [first, second] = ["s-1", "s-2"].map(|session| agent(&home, session));
-        let fails = |agent: &Agent<'_>, output: &str| {
+        let fails = |agent: &WorkingAgent<'_>, output: &str| {
             agent.runs(command, json!({ "stdout": output, "stderr": "" }))
         };
         fails(&first, &one);
@@ -171,7 +171,7 @@ fn a_failure_of_another_session_brings_its_fix_once() {
          in between: changed shop/cart.py; ran `pip install rows`"
     );
     assert_eq!(second.fails("pytest", AGAIN), None, "once in a session");
-    let elsewhere = Agent { home: &home, session: "s-3", project: "other" };
+    let elsewhere = WorkingAgent { home: &home, session: "s-3", project: "other" };
     assert_eq!(elsewhere.fails("pytest", AGAIN), None, "another project");
     let receipts = |home: &Home| {
         home.run(&["receipts", "--session-id", "s-2", "--limit", "1", "--json"]).json()["receipts"]
@@ -509,7 +509,7 @@ fn runs_of_other_tests_or_of_none_fix_nothing() {
 fn a_failure_is_found_by_the_name_of_its_test() {
     let home = home();
     let _daemon = home.daemon();
-    let agent = Agent { home: &home, session: "s-1", project: "beacon" };
+    let agent = WorkingAgent { home: &home, session: "s-1", project: "beacon" };
     let error = "Exit code 2\nRunning ExUnit with seed: 48, max_cases: 16\n\n....\n\n\
          \x20 1) test rollout is sticky per user (Beacon.RolloutTest)\n     test/rollout_test.exs:27\n\
          \x20    Assertion with == failed\n\n19 tests, 1 failure";
