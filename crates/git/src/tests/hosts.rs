@@ -9,13 +9,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
-use self::Leads::{Nowhere, To, Unclear};
+use self::RemoteHost::{Nowhere, To, Unclear};
 use super::Folder;
 use crate::remote::host;
 
 /// The expected host of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leads {
+enum RemoteHost {
     /// This host, for git and for us.
     To(&'static str),
     /// None: git refuses the URL, and so do we.
@@ -24,11 +24,11 @@ enum Leads {
     Unclear,
 }
 
-const GITHUB: Leads = To("github.com");
-const EVIL: Leads = To("evil.example");
+const GITHUB: RemoteHost = To("github.com");
+const EVIL: RemoteHost = To("evil.example");
 
 #[rustfmt::skip]
-const WEB: &[(&str, Leads)] = &[
+const WEB: &[(&str, RemoteHost)] = &[
     ("https://github.com/acme/secret", GITHUB),
     ("https://GitHub.COM/acme/secret", GITHUB),
     ("http://github.com/acme/secret", GITHUB),
@@ -114,7 +114,7 @@ const WEB: &[(&str, Leads)] = &[
 ];
 
 #[rustfmt::skip]
-const NATIVE: &[(&str, Leads)] = &[
+const NATIVE: &[(&str, RemoteHost)] = &[
     // The short form.
     ("git@github.com:acme/secret.git", GITHUB),
     ("github.com:acme/secret", GITHUB),
