@@ -77,9 +77,9 @@ box_op!(DeleteBox, "delete_box", &[RestRoute::new(RestMethod::Delete, PATH)]);
 box_op!(NewestBox, "newest_box", &[RestRoute::new(RestMethod::Get, "/api/boxes/newest")]);
 box_op!(Unrouted, "unrouted", &[]);
 
-struct Boxes;
+struct BoxPlugin;
 
-impl Plugin for Boxes {
+impl Plugin for BoxPlugin {
     fn name(&self) -> &'static str {
         "boxes"
     }
@@ -96,7 +96,7 @@ impl Plugin for Boxes {
 }
 
 fn routes() -> RestTable {
-    RestTable::new(&Table::new(&[Arc::new(Boxes)]))
+    RestTable::new(&Table::new(&[Arc::new(BoxPlugin)]))
 }
 
 fn called(method: &str, path: &str) -> Option<&'static str> {
@@ -258,7 +258,7 @@ fn unknown_and_repeated_names_are_refused() {
 
 #[test]
 fn a_route_describes_itself() {
-    let table = Table::new(&[Arc::new(Boxes)]);
+    let table = Table::new(&[Arc::new(BoxPlugin)]);
     assert_eq!(
         table.find("patch_box").unwrap().describe()["rest"],
         json!([
