@@ -376,9 +376,9 @@ fn the_help_of_a_name_mentions_no_other_name() {
 }
 
 /// A transport that gives one reply.
-struct Fixed(Reply);
+struct FixedReply(Reply);
 
-impl Road for Fixed {
+impl Road for FixedReply {
     fn call(&self, _: Request) -> Reply {
         self.0.clone()
     }
@@ -398,7 +398,7 @@ fn answered(
     let op: &Operation = table.find(op).unwrap();
     let params = json!({ "component": "web", "key": "dir" });
     let call = OpCall::new(op.info, params);
-    let exit = run_op(&mut output, &Fixed(reply), Caller::default(), call);
+    let exit = run_op(&mut output, &FixedReply(reply), Caller::default(), call);
     (exit, out.text(), err.text())
 }
 

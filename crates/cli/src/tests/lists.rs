@@ -9,7 +9,7 @@ use contract::Listed;
 
 struct Find;
 struct Fetch;
-struct Count;
+struct CountItems;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -72,7 +72,7 @@ impl Op for Fetch {
     }
 }
 
-impl Op for Count {
+impl Op for CountItems {
     const INFO: OpInfo = OpInfo {
         name: "count_notes",
         toolset: "system",
@@ -97,7 +97,7 @@ impl Plugin for Find {
     }
 
     fn operations(&self) -> Vec<Operation> {
-        vec![Operation::new(Find), Operation::new(Fetch), Operation::new(Count)]
+        vec![Operation::new(Find), Operation::new(Fetch), Operation::new(CountItems)]
     }
 }
 
@@ -210,10 +210,10 @@ fn a_list_is_printed_as_ids_whole_or_as_it_is() {
 fn a_result_that_cannot_be_read_is_printed_as_it_is_without_credentials() {
     let (mut output, out, _) = kept_as(&ProgramName::FULL, false);
     let key = ["AKIA", "Q3EGRXMPLE2LN7XL"].concat();
-    let road = Answering(json!({ "text": 7, "key": key }));
+    let road = FixedResult(json!({ "text": 7, "key": key }));
     let mut stdin = &b""[..];
     let argv = ["rekindle", "typed"].map(OsString::from).to_vec();
-    let table = Table::new(&[Arc::new(Typed)]);
+    let table = Table::new(&[Arc::new(TypedNotes)]);
     let Selection::Op(call) = parse(&table, extra(), argv, &mut output, &mut stdin).picked else {
         panic!("no operation")
     };
@@ -223,22 +223,22 @@ fn a_result_that_cannot_be_read_is_printed_as_it_is_without_credentials() {
 }
 
 /// A transport with one reply.
-struct Answering(Value);
+struct FixedResult(Value);
 
-impl Road for Answering {
+impl Road for FixedResult {
     fn call(&self, _: Request) -> Reply {
         Ok(self.0.clone())
     }
 }
 
-struct Typed;
+struct TypedNotes;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct TypedAnswer {
     text: String,
 }
 
-impl Op for Typed {
+impl Op for TypedNotes {
     const INFO: OpInfo = OpInfo {
         name: "typed_note",
         toolset: "notes",
@@ -257,19 +257,19 @@ impl Op for Typed {
     }
 }
 
-impl contract::Pretty for Typed {
+impl contract::Pretty for TypedNotes {
     fn pretty(_: &NoParams, output: &TypedAnswer, _: usize) -> String {
         output.text.clone()
     }
 }
 
-impl Plugin for Typed {
+impl Plugin for TypedNotes {
     fn name(&self) -> &'static str {
         "typed"
     }
 
     fn operations(&self) -> Vec<Operation> {
-        vec![Operation::new(Typed)]
+        vec![Operation::new(TypedNotes)]
     }
 }
 
