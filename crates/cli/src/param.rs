@@ -73,10 +73,11 @@ impl Param {
             param.required &= shape.defaults.iter().all(|(name, _)| *name != param.name);
             param.spread(shape, &mut params);
         }
-        for param in params.iter_mut().filter(|param| param.doc.is_empty()) {
+        for param in &mut params {
             let path = param.path();
-            let help = shape.help.iter().find(|(name, _)| *name == path);
-            param.doc = help.map(|(_, help)| (*help).to_owned()).unwrap_or_default();
+            if let Some((_, help)) = shape.help.iter().find(|(name, _)| *name == path) {
+                param.doc = (*help).to_owned();
+            }
         }
         params
     }

@@ -356,7 +356,10 @@ impl<'de> VariantAccess<'de> for Variant {
     type Error = WrongMember;
 
     fn unit_variant(self) -> Result<(), WrongMember> {
-        self.read(read)
+        match self.value {
+            None => Ok(()),
+            Some(_) => Err(WrongMember::invalid_type(Unexpected::Map, &"a string")),
+        }
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(

@@ -53,8 +53,8 @@ pub struct CliShape {
     pub defaults: &'static [(&'static str, &'static str)],
     /// Further names of flags: a parameter, and the flag without its dashes.
     pub flag_aliases: &'static [(&'static str, &'static str)],
-    /// Help for parameters whose schema does not describe them, because every agent pays for it: the path of the
-    /// parameter, and the sentence.
+    /// The help of parameters on the command line, where their schema has none, because every agent pays for it, or one
+    /// that only fits JSON: the path of the parameter, and the sentence.
     pub help: &'static [(&'static str, &'static str)],
     /// Flags without a value that set a parameter.
     pub switches: &'static [FlagSwitch],
@@ -209,6 +209,9 @@ pub struct OpInfo {
     pub upfront: bool,
     /// Optional parameters that are rarely needed: `core` leaves them out of the tool's schema, and calls may have them.
     pub advanced: &'static [&'static str],
+    /// Parameters that are not in the schema: the command line adds them, or an operation that calls this one. Other callers
+    /// may not send them, and no error names them.
+    pub hidden: &'static [&'static str],
     pub aliases: &'static [&'static str],
     pub cli: CliShape,
     /// Shortens the result that models get over MCP. `None` leaves it as it is: for results in which users choose the
@@ -246,6 +249,7 @@ impl OpInfo {
         core: false,
         upfront: false,
         advanced: &[],
+        hidden: &[],
         aliases: &[],
         cli: CliShape::CALL_ONLY,
         brief: Some(brief::plain),
@@ -293,9 +297,9 @@ impl Operation {
             info: &O::INFO,
             params_schema: schema_of::<O::Params>,
             output_schema: schema_of::<O::Output>,
-            check_params: |params| read_params::<O::Params>(O::INFO.name, params.clone()).map(drop),
+            check_params: |params| read_params::<O::Params>(&O::INFO, params.clone()).map(drop),
             handler: Box::new(move |cx, params| {
-                let output = op.run(cx, read_params::<O::Params>(O::INFO.name, params)?)?;
+                let output = op.run(cx, read_params::<O::Params>(&O::INFO, params)?)?;
                 serde_json::to_value(output)
                     .map_err(|error| OpError::internal(format!("the result is not JSON: {error}")))
             }),
@@ -336,6 +340,21 @@ impl Operation {
         (self.check_params)(params)
     }
 
+    /// Refuses hidden parameters, in the words for unknown ones, unless a person calls: our command line adds them.
+    pub fn refuse_hidden(&self, params: &Value, tier: Tier) -> Result<(), OpError> {
+        let given = |name: &&&str| tier != Tier::Person && params.get(**name).is_some();
+        let Some(name) = self.info.hidden.iter().find(given) else { return Ok(()) };
+        let schema = self.params_schema();
+        let known: Vec<&str> = schema["properties"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .map(String::as_str)
+            .collect();
+        let message = format!("unknown field `{name}`, {}", expected_one_of(&known));
+        Err(wrong_params(self.info, "", &message))
+    }
+
     /// Runs the handler. Only dispatch calls this.
     pub fn run(&self, cx: &Cx<'_>, params: Value) -> Result<Value, OpError> {
         (self.handler)(cx, params)
@@ -343,7 +362,7 @@ impl Operation {
 }
 
 /// Parameters of their type, or `invalid` with the name of the one that is wrong.
-pub fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, OpError> {
+pub fn read_params<P: DeserializeOwned>(info: &OpInfo, params: Value) -> Result<P, OpError> {
     let params = match params {
         Value::Null => json!({}),
         Value::Object(_) => params,
@@ -352,12 +371,20 @@ pub fn read_params<P: DeserializeOwned>(op: &str, params: Value) -> Result<P, Op
                 .hint("Pass parameters by name, as a JSON object."));
         }
     };
-    member::read(params).map_err(|wrong| wrong_params(op, &wrong.path(), &wrong.message))
+    member::read(params).map_err(|wrong| wrong_params(info, &wrong.path(), &wrong.message))
 }
 
 /// The error for parameters that are not of their type; apart from [`read_params`], which is compiled
 /// once for each operation.
-fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
+fn wrong_params(info: &OpInfo, path: &str, message: &str) -> OpError {
+    let without_hidden;
+    let message = match path {
+        "" if !info.hidden.is_empty() => {
+            without_hidden = without(message, info.hidden);
+            &without_hidden
+        }
+        _ => message,
+    };
     // A missing or unknown member is reported at its parent; the message contains its name.
     let member = message.split('`').nth(1).unwrap_or_default();
     let named = message.starts_with("missing field") || message.starts_with("unknown field");
@@ -385,7 +412,29 @@ fn wrong_params(op: &str, path: &str, message: &str) -> OpError {
         if named || param.is_empty() { message } else { format!("parameter `{param}`: {message}") };
     let meant = meant.unwrap_or_default();
     OpError::invalid(&param, message)
-        .hint(format!("{meant}`rekindle ops {op}` shows its parameters."))
+        .hint(format!("{meant}`rekindle ops {}` shows its parameters.", info.name))
+}
+
+/// A message about an unknown parameter that does not name these among the known ones.
+fn without(message: &str, hidden: &[&str]) -> String {
+    match message.split_once(", expected ") {
+        Some((unknown, known)) if message.starts_with("unknown field") => {
+            let known = known.split('`').skip(1).step_by(2);
+            let shown: Vec<&str> = known.filter(|name| !hidden.contains(name)).collect();
+            format!("{unknown}, {}", expected_one_of(&shown))
+        }
+        _ => message.to_owned(),
+    }
+}
+
+/// The known parameters as serde lists them.
+fn expected_one_of(known: &[&str]) -> String {
+    match known {
+        [] => "there are no parameters".to_owned(),
+        [one] => format!("expected `{one}`"),
+        [one, other] => format!("expected `{one}` or `{other}`"),
+        _ => format!("expected one of `{}`", known.join("`, `")),
+    }
 }
 
 /// A message of serde with the types of JSON instead of those of Rust.

@@ -7,7 +7,7 @@ use model::OpError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::op::{Op, read_params};
+use crate::op::{Op, OpInfo, read_params};
 
 /// An operation whose result has a text for people. Its `CliShape` names the functions of this module, for
 /// example `pretty: Some(pretty::<Self>)`.
@@ -76,7 +76,7 @@ pub fn typed<P: DeserializeOwned, R: DeserializeOwned, T>(
 
 /// An object of this type. It is read as an operation reads its parameters: `null` is an object without members.
 fn read<T: DeserializeOwned>(value: &Value) -> Option<T> {
-    read_params("", value.clone()).ok()
+    read_params(&OpInfo::BASE, value.clone()).ok()
 }
 
 #[cfg(test)]

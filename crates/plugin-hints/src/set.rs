@@ -67,6 +67,7 @@ impl Op for SetHint {
         brief: None,
         core: true,
         advanced: &["if_match_version", "allow_secret"],
+        hidden: &[TYPED],
         aliases: &["nudge.set_hint", "nudge_set_hint"],
         cli: CliShape {
             path: &["hint", "set"],

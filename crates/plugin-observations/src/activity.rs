@@ -152,6 +152,7 @@ impl Op for Activity {
         doc: "Prompts, answers and actions by page, without the starts and ends of sessions. `activity/subscribe` on \
               `/ws` reports new ones.",
         toolset: "memory",
+        hidden: &["columns"],
         tiers: &[Tier::Person, Tier::Client],
         cli: CliShape {
             path: &["activity"],

@@ -63,6 +63,7 @@ impl Op for RecentRecords {
         summary: "List the last records, newest first",
         doc: "Prompts, answers and actions in order of time, without the starts and ends of sessions.",
         toolset: "memory",
+        hidden: &["columns"],
         tiers: &[Tier::Person, Tier::Client],
         cli: CliShape {
             path: &["recent"],

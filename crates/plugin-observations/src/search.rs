@@ -220,6 +220,7 @@ impl Op for Search {
         toolset: "memory",
         core: true,
         advanced: &["session_id", "agent", "offset", "order_by", "diverse", "explain"],
+        hidden: &["preview", "columns"],
         upfront: true,
         cli: CliShape {
             path: &["search"],

@@ -61,6 +61,7 @@ impl Op for SetRelevantContext {
         toolset: "sessions",
         core: true,
         advanced: &["session_id"],
+        hidden: &["known_session"],
         upfront: true,
         brief: None,
         text: Some(|_, output| output["message"].as_str().unwrap_or_default().to_owned()),
@@ -70,6 +71,7 @@ impl Op for SetRelevantContext {
             rest: true,
             defaults: &[("known_session", "true")],
             flag_aliases: &[("session_id", "session")],
+            help: &[("items", "Up to 10 words; `rekindle context clear` removes a set.")],
             switches: &[FlagSwitch {
                 flag: "merge",
                 param: "mode",

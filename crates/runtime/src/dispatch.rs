@@ -237,6 +237,7 @@ impl RuntimeInner {
         (params, watcher): (Value, Option<ProgressWatcher>),
     ) -> Reply {
         check_tier(op.info, caller.tier)?;
+        op.refuse_hidden(&params, caller.tier)?;
         let write = !op.info.access.is_read();
         if write {
             self.ingest_spool(None);

@@ -4,6 +4,8 @@ use serde::Deserialize;
 
 use super::*;
 
+const PROBE: OpInfo = OpInfo { name: "probe", ..OpInfo::BASE };
+
 #[derive(Deserialize, JsonSchema, Debug)]
 #[serde(deny_unknown_fields)]
 struct Inner {
@@ -20,7 +22,7 @@ struct Outer {
 }
 
 fn param_of(params: Value) -> String {
-    let error = read_params::<Outer>("probe", params).unwrap_err();
+    let error = read_params::<Outer>(&PROBE, params).unwrap_err();
     assert_eq!(error.code, Code::Invalid);
     error.details.get("param").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
@@ -47,13 +49,13 @@ fn the_message_of_a_bad_parameter_says_what_is_wrong_with_it() {
         (json!({ "name": "a", "inner": 1 }), "parameter `inner`: invalid type"),
         (json!("a"), "the parameters are not an object"),
     ] {
-        let error = read_params::<Outer>("probe", params).unwrap_err();
+        let error = read_params::<Outer>(&PROBE, params).unwrap_err();
         assert!(error.message.starts_with(message), "{}", error.message);
     }
-    let error = read_params::<Outer>("probe", json!({ "nane": "a" })).unwrap_err();
+    let error = read_params::<Outer>(&PROBE, json!({ "nane": "a" })).unwrap_err();
     let hint = "Did you mean name? `rekindle ops probe` shows its parameters.";
     assert_eq!(error.hint.as_deref(), Some(hint));
-    let error = read_params::<Outer>("probe", Value::Null).unwrap_err();
+    let error = read_params::<Outer>(&PROBE, Value::Null).unwrap_err();
     assert_eq!(error.message, "missing parameter `name`", "null is an object without members");
     assert_eq!(error.hint.as_deref(), Some("`rekindle ops probe` shows its parameters."));
 }
@@ -84,5 +86,58 @@ fn no_number_in_a_schema_has_a_format() {
     {
         let number = &schema["properties"][name];
         assert_eq!((&number["type"], number.get("format")), (&json!(kind), None), "{name}");
+    }
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[serde(rename_all = "lowercase")]
+#[allow(dead_code, reason = "only its parsing matters")]
+enum Word {
+    Merge,
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "only its schema and its parsing matter")]
+struct WithHidden {
+    name: Option<Word>,
+    #[serde(default)]
+    #[schemars(skip)]
+    typed: bool,
+}
+
+struct Probe;
+
+impl Op for Probe {
+    const INFO: OpInfo = OpInfo { hidden: &["typed"], ..PROBE };
+    type Params = WithHidden;
+    type Output = Value;
+
+    fn run(&self, _: &Cx<'_>, _: WithHidden) -> Result<Value, OpError> {
+        Ok(Value::Null)
+    }
+}
+
+#[test]
+fn a_hidden_parameter_is_the_command_lines_own_and_is_not_named() {
+    let op = Operation::new(Probe);
+    let typed = json!({ "typed": true });
+    assert_eq!(op.check_params(&typed), Ok(()));
+    assert_eq!(op.refuse_hidden(&typed, Tier::Person), Ok(()));
+    assert_eq!(op.refuse_hidden(&json!({}), Tier::Agent), Ok(()));
+    let refused = op.refuse_hidden(&typed, Tier::Agent).unwrap_err();
+    assert_eq!(refused.message, "unknown parameter `typed`, expected `name`");
+    let unknown = op.check_params(&json!({ "type": 1 })).unwrap_err();
+    assert_eq!(unknown.message, "unknown parameter `type`, expected `name`");
+    assert_eq!(unknown.hint.as_deref(), Some("`rekindle ops probe` shows its parameters."));
+}
+
+#[test]
+fn a_word_is_a_text_and_no_object() {
+    let op = Operation::new(Probe);
+    assert_eq!(op.check_params(&json!({ "name": "merge" })), Ok(()));
+    for wrong in [json!({ "merge": null }), json!({ "merge": {} }), json!(["merge"]), json!(1)] {
+        let refused = op.check_params(&json!({ "name": wrong })).unwrap_err();
+        assert!(refused.message.starts_with("parameter `name"), "{}", refused.message);
     }
 }

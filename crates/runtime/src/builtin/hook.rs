@@ -127,7 +127,7 @@ impl Incoming {
         // The event is long and used as it is; only the members beside it are deserialized.
         let payload = params.get_mut("payload").and_then(Value::as_object_mut);
         let payload = payload.map(std::mem::take);
-        let read: HookParams = read_params(NAME, params)?;
+        let read: HookParams = read_params(&Hook::INFO, params)?;
         let params = HookParams { payload: payload.unwrap_or_default(), ..read };
         Incoming::of_value(params, Some(call), tier, now)
     }
