@@ -36,11 +36,10 @@ fn quoted(table: &Table, piece: &str) -> String {
     }
 }
 
-/// The tool whose command a line begins with.
+/// The tool whose command a line begins with. `sessions delete` is no tool, although `sessions` is one.
 fn tool<'t>(table: &'t Table, words: &[&str]) -> Option<&'t Operation> {
-    let is_tool = |op: &&Operation| {
-        let path = op.info.cli.path;
-        !path.is_empty() && words.starts_with(path) && op.info.tiers.contains(&Tier::Agent)
-    };
-    table.iter().filter(is_tool).max_by_key(|op| op.info.cli.path.len())
+    let path = |op: &Operation| op.info.cli.path;
+    let begins = |op: &&Operation| !path(op).is_empty() && words.starts_with(path(op));
+    let longest = table.iter().filter(begins).max_by_key(|op| path(op).len());
+    longest.filter(|op| op.info.tiers.contains(&Tier::Agent))
 }

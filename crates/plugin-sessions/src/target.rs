@@ -93,8 +93,11 @@ fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
         }
     })?;
     found.ok_or_else(|| {
-        OpError::not_found("no session is recorded yet")
-            .hint("Name one with `session_id`; it is created with its first set.")
+        OpError::not_found("no session is recorded yet").hint(match cx.caller.tier {
+            // The command line creates no session: a misspelled id would become the one that was active last.
+            Tier::Person => "A session begins with an agent: `rekindle install` connects yours.",
+            _ => "Name one with `session_id`; it is created with its first set.",
+        })
     })
 }
 
