@@ -16,13 +16,16 @@ use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
 use model::OpError;
 use model::limits;
-use runtime::bus::Subscription;
+use runtime::bus::{Delivery, Subscription};
 use runtime::feeds::FeedSubscription;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::http::{Body, HttpConnection, query_pairs, stopped};
+
+/// The last event of a stream that the daemon ends. Its data has the `reason`.
+const CLOSED: &str = "closed";
 
 /// One stream, until the client leaves, is too slow, or the daemon stops.
 struct EventStream {
@@ -32,6 +35,8 @@ struct EventStream {
     feed: FeedSubscription,
     /// Pieces that are sent before any event.
     waiting: VecDeque<String>,
+    /// Whether the client was told why no more events follow.
+    has_ended: bool,
     stop: watch::Receiver<bool>,
 }
 
@@ -40,15 +45,22 @@ impl EventStream {
         if let Some(piece) = self.waiting.pop_front() {
             return Some(piece);
         }
-        let feed = &self.feed.feed;
-        tokio::select! {
-            () = stopped(&mut self.stop) => None,
-            delivery = self.subscription.next() => {
-                let event = delivery?.event;
-                Some(piece(feed.method(), Some(event.seq), &feed.message(&event)))
-            }
-            () = sleep(limits::SSE_KEEP_ALIVE) => Some(": keep-alive\n\n".to_owned()),
+        if self.has_ended {
+            return None;
         }
+        let feed = &self.feed.feed;
+        let why = tokio::select! {
+            () = stopped(&mut self.stop) => "the daemon is stopping".to_owned(),
+            delivery = self.subscription.next() => match delivery {
+                Some(Delivery { event, .. }) => {
+                    return Some(piece(feed.method(), Some(event.seq), &feed.message(&event)));
+                }
+                None => self.subscription.reason(),
+            },
+            () = sleep(limits::SSE_KEEP_ALIVE) => return Some(": keep-alive\n\n".to_owned()),
+        };
+        self.has_ended = true;
+        Some(piece(CLOSED, None, &json!({ "reason": why })))
     }
 }
 
@@ -79,7 +91,8 @@ pub(crate) async fn open(
     let mut waiting = VecDeque::from([": open\n\n".to_owned()]);
     waiting.extend(first.map(|first| piece(feed.feed.method(), first["version"].as_u64(), &first)));
     let stop = connection.shared.stop.clone();
-    let state = EventStream { _connection: connection.clone(), subscription, feed, waiting, stop };
+    let (_connection, has_ended) = (connection.clone(), false);
+    let state = EventStream { _connection, subscription, feed, waiting, has_ended, stop };
     let pieces = stream::unfold(state, |mut state| async move {
         let piece = state.next().await?;
         Some((Ok::<_, Infallible>(Frame::data(Bytes::from(piece))), state))

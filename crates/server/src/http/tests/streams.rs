@@ -198,6 +198,32 @@ async fn a_subscriber_that_does_not_keep_up_is_closed_with_a_reason() {
     assert!(frame.reason.contains("1024"), "{}", frame.reason);
 }
 
+/// @context_event_stream
+#[tokio::test]
+async fn an_event_stream_that_does_not_keep_up_ends_with_a_reason() {
+    let server = TestServer::new().await;
+    let mut stream = server.connect().await;
+    stream
+        .send(&format!(
+            "GET /api/events?feed=events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        ))
+        .await;
+    assert_eq!(stream.head().await.unwrap().0, 200);
+    // This test has one thread: while it calls, the stream cannot empty its queue.
+    for _ in 0..=limits::SUBSCRIBER_QUEUE_MAX {
+        let params = json!({ "component": "web", "key": "k", "value": "v" });
+        let (op, call, caller) = ("set_hint".to_owned(), client::mint(), Caller::default());
+        server.home.runtime.call(model::Request { call, op, params, caller }).unwrap();
+    }
+    let rest = stream.rest().await;
+    let (events, last) = rest.split_once("event: closed\n").expect("a last event");
+    assert_eq!(events.matches("event: event\n").count(), limits::SUBSCRIBER_QUEUE_MAX);
+    assert!(
+        last.starts_with("data: {\"reason\":\"more than 1024 events were waiting\"}"),
+        "{last}"
+    );
+}
+
 #[tokio::test]
 async fn mcp_is_a_sub_protocol_of_the_websocket() {
     let server = TestServer::new().await;
