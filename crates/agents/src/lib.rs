@@ -20,7 +20,7 @@ mod tool;
 mod wire;
 pub mod wiring;
 
-pub use answer::{answer, answer_to, takes_text};
+pub use answer::{answer, answer_to, host_limits, takes_text};
 pub use encoding::with_valid_encoding;
 pub use event::{extract, strict};
 pub use intake::{Intake, Taken, shortened};

@@ -2,6 +2,10 @@
 //! it is recognised, and the form of an answer to it.
 
 use model::limits;
+use text::HostLimits;
+
+/// How many bytes a host counts as one token.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// One agent.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +188,12 @@ impl McpNames {
 }
 
 impl Agent {
+    /// The limits of a text that its host hands on to the model.
+    pub fn host_limits(&self) -> HostLimits {
+        let bytes = self.tokens_max.map_or(usize::MAX, |tokens| tokens * BYTES_PER_TOKEN);
+        HostLimits { units: self.chars_max, bytes }
+    }
+
     /// The command line that resumes a session, if its id needs no quotes.
     pub fn resume_command(&self, session: &str) -> Option<String> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -7,6 +7,7 @@ use place::{Place, Question, Wanted};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Store;
+use text::HostLimits;
 
 use crate::caller::EXCLUDED_PROJECTS;
 use crate::config::Config;
@@ -20,6 +21,8 @@ pub struct Moment<'a> {
     /// The requested project, if it is not that of the situation.
     pub project: Option<&'a str>,
     pub form: BriefingForm,
+    /// How much text the agent's host hands on.
+    pub host: HostLimits,
     pub situation: &'a Situation,
     /// The place of the agent's directory.
     pub place: &'a Place,

@@ -8,6 +8,8 @@ use model::OpError;
 use model::hook::{Happening, HookEvent, Stood};
 use model::origin::Origin;
 use model::project::{Project, ProjectFacts, shown_name};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::observations::Added;
 use store::origins::KnownOrigin;
@@ -197,7 +199,8 @@ fn origin(tx: &Tx<'_>, event: &HookEvent, session: Seen) -> Result<Option<Origin
 }
 
 /// Why nothing is captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum NotCaptured {
     /// The settings exclude the project.
     Excluded,

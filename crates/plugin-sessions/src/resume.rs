@@ -11,6 +11,7 @@ use model::hook::{BLOCK_END, RESUMED, Source, ToldEntry};
 use model::{OpError, limits};
 use serde_json::json;
 use store::{Tx, context as stored, session_details, sessions};
+use text::{HostLimits, HostSize};
 
 use crate::inherit::{ADDED_BY, CARRY_OVER};
 
@@ -96,63 +97,98 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
         }
     };
     if source == Source::Resume {
-        return Ok(vec![row(Slot::Resume, 0, block((directory, hint.as_deref()), &sets, exists))]);
+        return Ok(vec![row(
+            Slot::Resume,
+            0,
+            block(moment.host, (directory, hint.as_deref()), &sets, exists),
+        )]);
     }
-    let sections = recovered(hint.as_deref(), &sets, exists).into_iter().enumerate();
+    let sections = recovered(moment.host, hint.as_deref(), &sets, exists).into_iter().enumerate();
     Ok(sections.map(|(place, lines)| row(Slot::WorkingContext, place, lines)).collect())
 }
 
-/// The rows of the section *Working context*, within the limits of all agents.
+/// The rows of the section *Working context*, within the limits of the agent's host.
 fn recovered(
+    host: HostLimits,
     hint: Option<&str>,
     sets: &ContextSets,
     exists: impl Fn(&str) -> bool,
 ) -> Vec<Vec<String>> {
-    fitting(sets, |kept, left_out| {
+    fitting(host, sets, |kept, left_out| {
         let hint = hint.map(|hint| vec![env_hint(hint)]);
         let more = left_out_line(left_out).map(|line| vec![line]);
         let rows: Vec<Vec<String>> =
             hint.into_iter().chain(sections(kept, &exists)).chain(more).collect();
-        // Each line has a mark or is indented.
-        let chars = rows.iter().flatten().map(|line| line.chars().count() + 3).sum();
-        (rows, chars)
+        let size = rendered_size(rows.iter().flatten());
+        (rows, size)
     })
 }
 
-/// The lines of the block, within the limits of all agents. Items that do not fit are left out from the end and counted.
+/// The lines of the block, within the limits of the agent's host. Items that do not fit are left out from the end and counted.
 fn block(
+    host: HostLimits,
     about: (Option<&str>, Option<&str>),
     sets: &ContextSets,
     exists: impl Fn(&str) -> bool,
 ) -> Vec<String> {
-    fitting(sets, |kept, left_out| {
+    fitting(host, sets, |kept, left_out| {
         let lines = lines_of(about, kept, left_out, &exists);
-        let chars = lines.iter().map(|line| line.chars().count() + 1).sum();
-        (lines, chars)
+        let size = rendered_size(lines.iter());
+        (lines, size)
     })
 }
 
+/// The size of these lines in a text: neutralised, each with a line break, and with a mark or an indentation. Without
+/// a mark, a `#` at the beginning becomes a character that is two bytes longer.
+fn rendered_size<'l>(lines: impl Iterator<Item = &'l String>) -> HostSize {
+    let mut size = HostSize::default();
+    lines.for_each(|line| size.add_line(&text::quoted(line, usize::MAX), 3));
+    size
+}
+
 /// The text of as many items as fit, first the files, then the applet and the other sets. `write` gets the sets and
-/// the number of items that were left out; it returns their text and its length in characters.
-fn fitting<T>(sets: &ContextSets, write: impl Fn(&ContextSets, usize) -> (T, usize)) -> T {
+/// the number of items that were left out; it returns their text and its size.
+fn fitting<T>(
+    host: HostLimits,
+    sets: &ContextSets,
+    write: impl Fn(&ContextSets, usize) -> (T, HostSize),
+) -> T {
+    let room = host.beside(limits::RESUME_ROOM);
     let is_first = |(name, _): &(&str, &[String])| *name == context::FILES;
     let (first, rest): (Vec<_>, Vec<_>) = sets.iter().partition(is_first);
     let (applet, others): (Vec<_>, Vec<_>) =
         rest.into_iter().partition(|(name, _)| *name == context::APPLET);
-    let owned = |(name, items): (&str, &[String])| (name.to_owned(), items.to_vec());
-    let mut kept: Vec<(String, Vec<String>)> =
-        first.into_iter().chain(applet).chain(others).map(owned).collect();
-    let mut left_out = 0;
-    loop {
-        let (text, chars) = write(&ContextSets::new(kept.clone()), left_out);
-        if chars <= limits::RESUME_CHARS_MAX {
-            return text;
-        }
-        let Some((_, items)) = kept.last_mut() else { return text };
-        items.pop();
-        left_out += 1;
-        kept.retain(|(_, items)| !items.is_empty());
+    let ordered: Vec<(&str, &[String])> = first.into_iter().chain(applet).chain(others).collect();
+    let items: usize = ordered.iter().map(|(_, items)| items.len()).sum();
+    let with = |left_out: usize| write(&first_items(&ordered, items - left_out), left_out);
+    let (whole, size) = with(0);
+    if room.accept(size) {
+        return whole;
     }
+    // A text with fewer items is no longer. It is written a few times, not once for each item: a hook waits.
+    let (mut too_few, mut enough) = (0, (items, None));
+    while enough.0 - too_few > 1 {
+        let middle = usize::midpoint(too_few, enough.0);
+        let (text, size) = with(middle);
+        match room.accept(size) {
+            true => enough = (middle, Some(text)),
+            false => too_few = middle,
+        }
+    }
+    enough.1.unwrap_or_else(|| with(enough.0).0)
+}
+
+/// The first items of these sets, so many in all.
+fn first_items(sets: &[(&str, &[String])], mut count: usize) -> ContextSets {
+    let mut kept = Vec::new();
+    for (name, items) in sets {
+        let items: Vec<String> = items.iter().take(count).cloned().collect();
+        count -= items.len();
+        if !items.is_empty() {
+            kept.push(((*name).to_owned(), items));
+        }
+    }
+    ContextSets::new(kept)
 }
 
 fn left_out_line(count: usize) -> Option<String> {
@@ -231,6 +267,10 @@ fn shown(item: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The limits of the strictest host.
+    const HOST: HostLimits =
+        HostLimits { units: limits::INJECT_CHARS_MAX, bytes: 4 * limits::INJECT_TOKENS_MAX };
+
     fn sets(json: &str) -> ContextSets {
         serde_json::from_str(json).unwrap()
     }
@@ -250,8 +290,11 @@ mod tests {
             Last applet: git-diff (path=a b)\n\n\
             ports: 80, 81\n\n\
             x: two lines\n---";
-        assert_eq!(block((Some("/a"), Some("source .env")), &sets, exists).join("\n"), expected);
-        let nothing = block((Some("/a"), None), &ContextSets::default(), exists).join("\n");
+        assert_eq!(
+            block(HOST, (Some("/a"), Some("source .env")), &sets, exists).join("\n"),
+            expected
+        );
+        let nothing = block(HOST, (Some("/a"), None), &ContextSets::default(), exists).join("\n");
         assert!(nothing.ends_with("proceeding.\n\nSession directory: /a\n---"), "{nothing}");
     }
 
@@ -263,11 +306,31 @@ mod tests {
             ("notes".into(), vec!["n".repeat(200); 1]),
             ("files".into(), paths.clone()),
         ]);
-        let lines = block((Some("/a"), None), &sets, |_| true);
+        let lines = block(HOST, (Some("/a"), None), &sets, |_| true);
         let text = lines.join("\n");
-        assert!(text.len() <= limits::RESUME_CHARS_MAX, "{}", text.len());
+        assert!(HOST.accept(HostSize::of(&text)), "{}", text.len());
         assert!(lines.contains(&format!("- {}", paths[7])) && !text.contains(&paths[8]), "{text}");
         assert!(text.ends_with("\n(3 more item(s), see get_relevant_context)\n---"), "{text}");
+    }
+
+    /// @resume_block
+    #[test]
+    fn items_are_measured_as_the_host_measures_them() {
+        // One is long in bytes, the other in UTF-16, and the third where it is neutralised.
+        for item in ["漢".repeat(1_020), "😀".repeat(1_020), "![a](b) ".repeat(120)] {
+            let set = |n: usize| (format!("#set {n}"), vec![item.clone(); 10]);
+            let sets = ContextSets::new((0..5).map(set).collect());
+            let lines = block(HOST, (Some("/a"), None), &sets, |_| true);
+            let whole: Vec<String> =
+                lines.iter().map(|line| text::quoted(line, usize::MAX)).collect();
+            assert!(HOST.accept(HostSize::of(&whole.join("\n"))), "{item}");
+            let [.., count, end] = &whole[..] else { panic!("{whole:?}") };
+            assert!(count.contains(" more item(s)") && end == BLOCK_END, "{whole:?}");
+            let rows = recovered(HOST, None, &sets, |_| true);
+            let size = rendered_size(rows.iter().flatten());
+            assert!(HOST.beside(limits::RESUME_ROOM).accept(size), "{item}");
+            assert!(rows.last().unwrap()[0].contains(" more item(s)"), "{rows:?}");
+        }
     }
 
     /// @resume_recovery
@@ -278,7 +341,7 @@ mod tests {
             ("files".into(), paths.clone()),
             ("ports".into(), vec!["80".into()]),
         ]);
-        let rows = recovered(Some("source .env"), &sets, |_| true);
+        let rows = recovered(HOST, Some("source .env"), &sets, |_| true);
         assert_eq!(rows[0], ["Environment hint: source .env"]);
         assert!(rows[1].contains(&format!("- {}", paths[7])), "{rows:?}");
         assert_eq!(rows[2], ["(3 more item(s), see get_relevant_context)"]);

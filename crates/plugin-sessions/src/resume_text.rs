@@ -68,12 +68,12 @@ impl Op for ResumeText {
         let asked = json!({ "for": "resume", "session_id": session_id });
         let told = cx.call("briefing", asked)?;
         let text = told["text"].as_str().unwrap_or_default();
+        if let Ok(why) = serde_json::from_value::<NotCaptured>(told["not_captured"].clone()) {
+            return Err(not_recorded(why));
+        }
         // No other line is just dashes: items follow the name of their set.
-        let end = text
-            .lines()
-            .position(|line| line == BLOCK_END)
-            .ok_or_else(|| not_recorded(NotCaptured::Paused))?;
-        let block: Vec<&str> = text.lines().take(end + 1).collect();
+        let end = text.lines().position(|line| line == BLOCK_END);
+        let block: Vec<&str> = text.lines().take(end.map_or(usize::MAX, |end| end + 1)).collect();
         Ok(ResumeTextOutput { session_id, text: block.join("\n") })
     }
 }

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use contract::{Candidate, Slot};
 use model::limits;
+use place::NotCaptured;
+use text::HostSize;
 
 use budgets::Budget;
 use near_duplicates::RowStatement;
@@ -24,6 +26,8 @@ pub(crate) struct Assembled {
     /// Candidates that say nearly the same as one in the text. They are left out, but count as shown.
     pub(crate) merged: Vec<ShownEntry>,
     pub(crate) left_out: Vec<LeftOutCandidate>,
+    /// Why there is no text, if nothing is captured at this place.
+    pub(crate) not_captured: Option<NotCaptured>,
 }
 
 /// An entry of the text.
@@ -123,7 +127,7 @@ pub(crate) fn assemble(title: &str, candidates: Vec<Candidate>, budget: Budget) 
             is_cut: row.is_cut,
         });
     }
-    Assembled { text, told, merged, left_out }
+    Assembled { text, told, merged, left_out, not_captured: None }
 }
 
 /// The receipt of a near-duplicate of an entry: it cost no tokens.
@@ -191,10 +195,11 @@ fn rows(
 }
 
 fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
-    let (mut count, mut chars) = (0, 0);
+    let (mut count, mut chars, mut size) = (0, 0, HostSize::default());
     for line in rendering::lines(title, sections) {
         count += 1;
         chars += line.chars().count() + 1;
+        size.add_line(&line, 1);
     }
     // Declared rows may fill the limits of the agents; the other sections get the rest of the budget.
     let (own_lines, own_chars) = rendering::declared_size(title, sections);
@@ -205,6 +210,7 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
     };
     count <= budget.lines.max(own_lines)
         && chars <= most_chars
+        && budget.host.accept(size)
         && text::tokens::of_chars(chars) <= tokens
 }
 

@@ -9,10 +9,11 @@ use contract::{BriefingForm, Candidate, EXCLUDED_PROJECTS, Moment, Occasion};
 use model::hook::{Happening, HookEvent, ToldEntry};
 use model::situation::Situation;
 use model::{CallId, OpError, limits};
-use place::{PlaceSource as _, Question, Wanted, began_in, listed, run_place};
+use place::{NotCaptured, PlaceSource as _, Question, Wanted, began_in, listed, run_place};
 use store::{Rx, Write, pauses, receipts, sessions};
 
-use crate::assemble::{Assembled, assemble, budgets};
+use crate::assemble::budgets::{self, Budget};
+use crate::assemble::{Assembled, assemble};
 use crate::capture::keep_receipts;
 use crate::runtime::{Runtime, RuntimeInner};
 
@@ -143,6 +144,7 @@ impl RuntimeInner {
             session: Some(&event.session),
             project: None,
             form,
+            host: agents::host_limits(Some(&event.agent)),
             situation: &situation,
             place: &place,
             ran_in: &ran_in,
@@ -181,8 +183,9 @@ impl RuntimeInner {
     pub(crate) fn assemble(&self, moment: &Moment<'_>) -> Result<Assembled, OpError> {
         let is_question =
             matches!(moment.occasion, Occasion::Question { .. } | Occasion::Handoff { .. });
-        if !is_question && (is_excluded(moment)? || self.is_paused(moment)?) {
-            return Ok(Assembled::default());
+        let not_captured = if is_question { None } else { self.not_captured(moment)? };
+        if not_captured.is_some() {
+            return Ok(Assembled { not_captured, ..Assembled::default() });
         }
         let mut candidates = Vec::new();
         for plugin in self.plugins.iter() {
@@ -195,7 +198,15 @@ impl RuntimeInner {
             })?;
         }
         let (title, budget) = budgets::of(&moment.occasion, moment.config);
-        Ok(assemble(title, candidates, budget))
+        Ok(assemble(title, candidates, Budget { host: moment.host, ..budget }))
+    }
+
+    /// Why the agent gets no text here, if so.
+    fn not_captured(&self, moment: &Moment<'_>) -> Result<Option<NotCaptured>, OpError> {
+        if is_excluded(moment)? {
+            return Ok(Some(NotCaptured::Excluded));
+        }
+        Ok(self.is_paused(moment)?.then_some(NotCaptured::Paused))
     }
 
     /// Whether the user paused capture and briefings everywhere, or in the project of the agent's directory.

@@ -13,6 +13,7 @@ pub mod decisions;
 mod escapes;
 pub mod fingerprint;
 mod gist;
+mod host;
 mod lexicon;
 mod neutral;
 mod other_forms;
@@ -35,6 +36,7 @@ pub use amendment::change;
 pub use decision::decision;
 pub use escapes::without_escapes;
 pub use gist::{asks_something, digest, gist, gist_about, last_question};
+pub use host::{HostLimits, HostSize};
 pub use neutral::neutral;
 pub use small_talk::{
     accepts, agrees, asks_for_state, is_chore, is_routine, is_small_talk, is_steering, may_be_chore,

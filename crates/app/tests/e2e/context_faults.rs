@@ -95,6 +95,8 @@ fn nothing_is_declared_or_given_back_in_a_paused_or_an_excluded_project() {
         assert_eq!(home.run(&args).code, 1, "{args:?}");
     }
     assert_eq!(starts(&home, &root, "resume"), "");
+    let shown = home.run(&["context", "resume", "--session", SESSION]);
+    assert!(shown.stderr.contains("capture is paused"), "{}", shown.stderr);
     home.run(&["pause", "off"]).ok();
     let got = home.call("get_relevant_context", &json!({ "session_id": SESSION }));
     assert_eq!(got["context"], json!({ "notes": ["before"] }));
@@ -112,6 +114,121 @@ fn nothing_is_declared_or_given_back_in_a_paused_or_an_excluded_project() {
     assert!(refused.stderr.contains("excluded"), "{}", refused.stderr);
 }
 
+/// @resume_block
+#[test]
+fn a_block_of_long_items_ends_whole_as_each_host_measures_it() {
+    let home = home();
+    let _daemon = home.daemon();
+    // Codex counts bytes, Claude Code UTF-16.
+    for (agent, letter) in [("codex", "漢"), ("claude-code", "😀"), ("codex", "ж")] {
+        let session = format!("{agent}-{letter}");
+        let start = |source: &str| {
+            let payload = json!({
+                "session_id": session, "cwd": "/srv/shop", "hook_event_name": "SessionStart",
+                "source": source,
+            });
+            let args = ["hook", "SessionStart", "--agent", agent];
+            let told: Value = home.run_with(&args, payload.to_string().as_bytes()).json();
+            let text = told.pointer("/hookSpecificOutput/additionalContext");
+            text.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let _startup = home.run_with(
+            &["hook", "SessionStart", "--agent", agent],
+            json!({ "session_id": session, "cwd": "/srv/shop", "source": "startup" })
+                .to_string()
+                .as_bytes(),
+        );
+        for set in 0..5 {
+            let items: Vec<String> =
+                (0..10).map(|item| format!("{item}{}", letter.repeat(1_020))).collect();
+            let declared =
+                json!({ "setName": format!("s{set}"), "items": items, "session_id": session });
+            home.call("set_relevant_context", &declared);
+        }
+        let told = start("resume");
+        let block: Vec<&str> = told.lines().take_while(|line| *line != "---").collect();
+        assert!(told.lines().any(|line| line == "---"), "{told}");
+        assert!(block.last().unwrap().contains(" more item(s), see"), "{told}");
+        let shown = home.run(&["context", "resume", "--session", &session]).ok();
+        assert_eq!(shown.trim_end(), format!("{}\n---", block.join("\n")));
+        let told = start("compact");
+        let section: Vec<&str> =
+            told.lines().skip(2).take_while(|line| !line.starts_with('#')).collect();
+        assert!(section.last().unwrap().contains(" more item(s), see"), "{told}");
+    }
+}
+
+/// @context_bad_input
+#[test]
+fn a_call_has_only_the_parameters_of_its_schema() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    let listed = "expected one of `setName`, `items`, `mode`, `session_id`";
+    for name in ["known_session", "more"] {
+        let mut params = set(&["x"]);
+        params[name] = json!(true);
+        let error = http.rpc("set_relevant_context", &params).unwrap_err();
+        assert_eq!(error["code"], 40001, "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(&format!("unknown parameter `{name}`, {listed}")), "{message}");
+    }
+    // A word is a text, and an object no list.
+    let mut params = set(&["x"]);
+    params["mode"] = json!({ "merge": null });
+    let error = http.rpc("set_relevant_context", &params).unwrap_err();
+    assert_eq!(error["code"], 40001, "{error}");
+    let path = format!("/api/sessions/{SESSION}");
+    for set in [
+        json!(["b", ["seq"], "replace"]),
+        json!({ "setName": "b", "items": ["x"], "mode": { "merge": null } }),
+    ] {
+        let body = json!({ "setContext": set });
+        let refused = http.send("PATCH", &path, body.to_string().as_bytes());
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert_eq!(refused.json()["code"], "invalid");
+    }
+    assert!(http.rpc("get_session", &json!({ "session_id": SESSION })).is_err(), "nothing stored");
+    // No operation names a parameter that its schema does not have.
+    let described = home.run(&["ops", "--json"]).json();
+    for op in described["operations"].as_array().unwrap() {
+        let name = op["name"].as_str().unwrap();
+        let Err(error) = http.rpc(name, &json!({ "no such parameter": 1 })) else {
+            panic!("{name} accepts any parameter")
+        };
+        let message = error["message"].as_str().unwrap();
+        let known = message.split_once(", expected ").map_or("", |(_, known)| known);
+        for known in known.split('`').skip(1).step_by(2) {
+            let is_declared = |name: &str| op["params_schema"]["properties"].get(name).is_some();
+            // Some have a second spelling.
+            let in_snake: String = (known.chars())
+                .flat_map(|c| c.is_uppercase().then_some('_').into_iter().chain(c.to_lowercase()))
+                .collect();
+            assert!(is_declared(known) || is_declared(&in_snake), "{name}: {message}");
+        }
+    }
+}
+
+/// @context_bad_input
+#[test]
+fn hints_name_commands_that_work() {
+    let home = home();
+    for command in [&["context", "get"][..], &["handoff"]] {
+        let run = home.run(command);
+        assert_eq!(run.code, 1, "{}", run.stdout);
+        assert!(run.stderr.contains("`rekindle install`"), "{}", run.stderr);
+    }
+    let daemon = home.daemon();
+    for (op, command) in [("delete_session", "delete"), ("resume_session", "resume")] {
+        let call = json!({ "name": op, "arguments": { "session_id": "s-1" } });
+        let call = super::ways::request("tools/call", &call);
+        let reply = daemon.http().post("/mcp", call.as_bytes()).text();
+        assert!(reply.contains(&format!("`rekindle sessions {command}`")), "{reply}");
+    }
+    let help = home.run(&["context", "set", "--help"]).ok();
+    assert!(help.contains("`rekindle context clear` removes a set"), "{help}");
+}
+
 /// @context_not_recorded
 #[test]
 fn a_context_from_a_call_without_a_directory_is_not_shown_in_an_excluded_project() {
@@ -124,6 +241,11 @@ fn a_context_from_a_call_without_a_directory_is_not_shown_in_an_excluded_project
     for source in ["startup", "resume", "compact", "clear"] {
         assert_eq!(starts(&home, &root, source), "", "{source}");
     }
+    let mut command = home.command(["context", "resume", "--session", SESSION]);
+    command.current_dir(&root);
+    let refused = testkit::home::finish(command, b"");
+    assert_eq!(refused.code, 1, "{}", refused.stdout);
+    assert!(refused.stderr.contains("the project is excluded"), "{}", refused.stderr);
     assert!(starts(&home, "/srv/other", "resume").contains("notes: hush"));
     drop(daemon);
     home.run(&["stop"]).ok();

@@ -99,6 +99,7 @@ fn a_text_is_about_the_project_of_its_situation_unless_another_is_asked_for() {
             session: None,
             project,
             form: BriefingForm::Sections,
+            host: text::HostLimits::NONE,
             situation,
             place: known.place(),
             ran_in: known.place(),

@@ -272,6 +272,7 @@ fn a_plugin_of_operations_alone_takes_no_part_in_anything_else() {
             session: None,
             project: None,
             form: BriefingForm::Sections,
+            host: text::HostLimits::NONE,
             situation: &caller.situation,
             place: cx.caller.place(),
             ran_in: cx.caller.place(),

@@ -17,8 +17,8 @@ pub const CONTEXT_SET_NAME_CHARS_MAX: usize = 64;
 pub const CONTEXT_ITEM_CHARS_MAX: usize = 1_024;
 /// Characters of an item, other than a path, in the text for a resumed session.
 pub const CONTEXT_ITEM_CHARS_SHOWN: usize = 200;
-/// Characters of the block for a resumed session, which leaves room for its marks within what every agent takes.
-pub const RESUME_CHARS_MAX: usize = super::INJECT_CHARS_MAX - 200;
+/// Characters that the context of a resumed session leaves for the title and the heading of a text.
+pub const RESUME_ROOM: usize = 200;
 /// Files that the status line of a session names, and characters of each name.
 pub const FOOTER_FILES_MAX: usize = 5;
 pub const FOOTER_NAME_CHARS_MAX: usize = 40;

@@ -149,7 +149,6 @@ pub(super) fn assembled(
     project: &Wanted,
     mut asked: Value,
 ) -> Result<AssembledContext, OpError> {
-    asked["for"] = "question".into();
     asked["explain"] = true.into();
     if let Some(directory) = target.directory() {
         asked["cwd"] = directory.into();

@@ -3,6 +3,7 @@
 use contract::{Config, Occasion};
 use model::hook::BRIEFING_TITLES;
 use model::limits;
+use text::HostLimits;
 
 /// The size limits of a text.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Budget {
     pub(crate) recovery: bool,
     /// The text answers a call: the caller's budget is its only limit, not what agents accept unasked.
     pub(crate) is_answer: bool,
+    /// How much text the agent's host hands on.
+    pub(crate) host: HostLimits,
 }
 
 impl Budget {
@@ -84,5 +87,5 @@ pub(crate) fn of(occasion: &Occasion<'_>, config: &Config) -> (&'static str, Bud
     let recovery = matches!(occasion, Occasion::SessionStart(source) if source.forgot());
     let is_answer = matches!(occasion, Occasion::Question { .. });
     let tokens = if is_answer { tokens } else { tokens.min(limits::INJECT_TOKENS_MAX) };
-    (title, Budget { tokens, lines, rows, recovery, is_answer })
+    (title, Budget { tokens, lines, rows, recovery, is_answer, host: HostLimits::NONE })
 }

@@ -5,8 +5,14 @@ use expect_test::expect;
 
 use super::*;
 
-const WIDE: Budget =
-    Budget { tokens: 800, lines: 50, rows: usize::MAX, recovery: false, is_answer: false };
+const WIDE: Budget = Budget {
+    tokens: 800,
+    lines: 50,
+    rows: usize::MAX,
+    recovery: false,
+    is_answer: false,
+    host: text::HostLimits::NONE,
+};
 
 fn candidate(path: &str, score: f64, text: &str) -> Candidate {
     Candidate {
@@ -109,8 +115,16 @@ fn rows_are_dropped_by_section_down_to_its_floor_then_by_score_and_pinned_last()
 /// @briefing_hard_limits
 #[test]
 fn the_hard_limits_hold_whatever_the_budget_says() {
-    let all = (0..20).map(|n| candidate(&format!("obs://{n}"), 0.5, &"é".repeat(900))).collect();
-    let made = assemble("t", all, Budget { tokens: usize::MAX, lines: usize::MAX, ..WIDE });
+    let all: Vec<Candidate> =
+        (0..20).map(|n| candidate(&format!("obs://{n}"), 0.5, &"é".repeat(900))).collect();
+    let budget = Budget { tokens: usize::MAX, lines: usize::MAX, ..WIDE };
+    // A row that the host would cut off is left out, so that it does not count as shown.
+    let host = text::HostLimits { units: 9_000, bytes: 6_000 };
+    let made = assemble("t", all.clone(), Budget { host, ..budget });
+    assert!(host.accept(text::HostSize::of(&made.text)));
+    assert_eq!(made.told.len(), made.text.matches("\n- ").count());
+    assert_eq!(made.left_out.len(), 20 - made.told.len());
+    let made = assemble("t", all, budget);
     assert!(made.text.chars().count() <= limits::INJECT_CHARS_MAX);
     assert!(text::tokens::estimate(&made.text) <= limits::INJECT_TOKENS_MAX);
     assert!(!made.told.is_empty());

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use contract::pretty::pretty;
-use contract::{BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo, Pretty};
+use contract::{
+    BriefingForm, CliShape, Cx, Example, Moment, Occasion, Op, OpInfo, Pretty, not_recorded,
+};
 use model::hook::Source;
 use model::{OpError, limits};
-use place::PlaceSource as _;
+use place::{NotCaptured, PlaceSource as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::sessions;
+use text::HostLimits;
 
 use super::BuiltinState;
 use crate::tell::situation;
@@ -34,9 +37,6 @@ pub(super) enum For {
     Prompt,
     /// Another agent takes over the session.
     Handoff,
-    /// A tool asks a question. Not in the schema: that tool has its own parameters.
-    #[schemars(skip)]
-    Question,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -66,10 +66,10 @@ pub(super) struct BriefingParams {
     /// Also list the reasons for each line, and the candidates that were left out.
     #[serde(default)]
     explain: bool,
-    /// For `question`: the query, its sources, the most rows of each source, and the directory.
+    /// A tool asks a question instead: the query, its sources, the most rows of each source, and the directory.
     #[serde(default)]
     #[schemars(skip)]
-    query: String,
+    query: Option<String>,
     #[serde(default)]
     #[schemars(skip)]
     sources: Vec<String>,
@@ -87,6 +87,9 @@ pub(super) struct BriefingOutput {
     text: String,
     /// Estimated number of tokens.
     tokens: usize,
+    /// Why there is no text, if nothing is captured here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    not_captured: Option<NotCaptured>,
     /// Names the setting that turned the text off, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
@@ -114,6 +117,25 @@ struct LeftOutLine {
     why: String,
 }
 
+impl BriefingParams {
+    fn occasion(&self) -> Occasion<'_> {
+        if let Some(query) = &self.query {
+            let tokens = self.tokens.unwrap_or(limits::CONTEXT_TOKENS_DEFAULT);
+            return Occasion::Question { query, sources: &self.sources, limit: self.limit, tokens };
+        }
+        match self.moment {
+            For::Startup => Occasion::SessionStart(Source::Startup),
+            For::Resume => Occasion::SessionStart(Source::Resume),
+            For::Compact => Occasion::SessionStart(Source::Compact),
+            For::Prompt => Occasion::Prompt(self.prompt.as_deref().unwrap_or_default()),
+            For::Handoff => Occasion::Handoff {
+                to: self.to.as_deref(),
+                tokens: self.tokens.unwrap_or(limits::HANDOFF_TOKENS_DEFAULT),
+            },
+        }
+    }
+}
+
 impl Op for Briefing {
     const INFO: OpInfo = OpInfo {
         name: "briefing",
@@ -121,6 +143,7 @@ impl Op for Briefing {
         doc: "By default the text that a session gets when it starts in your directory; `for` and `project` \
               select another occasion or project. Nothing is recorded.",
         toolset: "memory",
+        hidden: &["query", "sources", "limit", "cwd"],
         cli: CliShape {
             path: &["briefing"],
             flag_aliases: &[("session_id", "session")],
@@ -149,46 +172,37 @@ impl Op for Briefing {
             Some((situation, place)) => (situation, place),
             None => (&cx.caller.situation, cx.caller.place()),
         };
+        let occasion = params.occasion();
+        let is_question = matches!(occasion, Occasion::Question { .. });
+        let agent = session.as_ref().map(|session| session.agent.as_str());
         let moment = Moment {
-            occasion: match params.moment {
-                For::Startup => Occasion::SessionStart(Source::Startup),
-                For::Resume => Occasion::SessionStart(Source::Resume),
-                For::Compact => Occasion::SessionStart(Source::Compact),
-                For::Prompt => Occasion::Prompt(params.prompt.as_deref().unwrap_or_default()),
-                For::Handoff => Occasion::Handoff {
-                    to: params.to.as_deref(),
-                    tokens: params.tokens.unwrap_or(limits::HANDOFF_TOKENS_DEFAULT),
-                },
-                For::Question => Occasion::Question {
-                    query: &params.query,
-                    sources: &params.sources,
-                    limit: params.limit,
-                    tokens: params.tokens.unwrap_or(limits::CONTEXT_TOKENS_DEFAULT),
-                },
-            },
+            occasion,
             session: session.as_ref().map(|session| session.session_id.as_str()),
             project: params.project.as_deref(),
             form: params.form,
+            host: match occasion {
+                // No hook hands these texts on.
+                Occasion::Question { .. } | Occasion::Handoff { .. } => HostLimits::NONE,
+                _ => agents::host_limits(agent),
+            },
             situation,
             place,
             ran_in: place,
             // The answer to a question is the same for a minute.
-            now: match params.moment {
-                For::Question => cx.now - cx.now.rem_euclid(60_000),
-                _ => cx.now,
-            },
+            now: if is_question { cx.now - cx.now.rem_euclid(60_000) } else { cx.now },
             config: cx.config,
             store: cx.store.whole(),
         };
         let made = inner.assemble(&moment)?;
         let tokens = text::tokens::estimate(&made.text);
-        let is_off = matches!(params.moment, For::Prompt) && !cx.config.boolean(AT_PROMPTS);
+        let is_off = matches!(occasion, Occasion::Prompt(_)) && !cx.config.boolean(AT_PROMPTS);
         let note = (is_off && made.text.is_empty()).then(|| {
             format!("{AT_PROMPTS} is off: prompts are not answered with earlier work. Turn it on with `rekindle config set {AT_PROMPTS} true`.")
         });
+        let (text, not_captured) = (made.text, made.not_captured);
         if !params.explain {
             let (told, left_out) = (vec![], vec![]);
-            return Ok(BriefingOutput { text: made.text, tokens, note, told, left_out });
+            return Ok(BriefingOutput { text, tokens, not_captured, note, told, left_out });
         }
         let told = made.told.into_iter().map(|told| ToldLine {
             path: told.path,
@@ -203,8 +217,9 @@ impl Op for Briefing {
             why: left.why.to_owned(),
         });
         Ok(BriefingOutput {
-            text: made.text,
+            text,
             tokens,
+            not_captured,
             note,
             told: told.collect(),
             left_out: left_out.collect(),
@@ -221,7 +236,9 @@ impl Pretty for Briefing {
     fn pretty(_: &BriefingParams, output: &BriefingOutput, _: usize) -> String {
         let mut text = output.text.clone();
         if text.is_empty() {
-            let note = output.note.as_deref().unwrap_or("Nothing worth saying yet.");
+            let why = output.not_captured.map(|why| not_recorded(why).message);
+            let note = why.as_deref().or(output.note.as_deref());
+            let note = note.unwrap_or("Nothing worth saying yet.");
             text = format!("{note}\n");
         }
         let told = output.told.iter().map(|ToldLine { path, score, reasons, tokens, .. }| {

@@ -15,6 +15,7 @@ fn ask<T>(home: &TestRuntime, question: Occasion<'_>, then: impl FnOnce(&Moment<
         session: None,
         project: None,
         form: BriefingForm::Sections,
+        host: text::HostLimits::NONE,
         situation: &situation,
         place: &place,
         ran_in: &place,
