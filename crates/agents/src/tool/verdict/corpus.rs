@@ -297,6 +297,58 @@ fn every_runner_of_a_line_counts() {
 
 /// @capture_retries
 #[test]
+fn a_coverage_below_its_threshold_fails_a_run_whose_tests_passed() {
+    let pytest = "FAIL Required test coverage of 90% not reached. Total coverage: 80.00%";
+    for (command, output) in [
+        (
+            "pytest --cov=app --cov-fail-under=90 2>&1 | tail -8",
+            format!("{pytest}\n12 passed in 1.21s\n"),
+        ),
+        (
+            "pytest --cov=app --cov-fail-under=90 2>&1 | tail -8",
+            format!("==== 12 passed in 1.21s ====\n{pytest}\n"),
+        ),
+        (
+            "pytest --cov=app 2>&1 | head -9",
+            "tests/test_a.py ..\nERROR: Coverage failure: total of 67 is less than fail-under=90\n\
+             ==== 2 passed in 0.35s ====\n"
+                .to_owned(),
+        ),
+        (
+            "npx jest --coverage 2>&1 | tail -9",
+            "Jest: \"./src/\" coverage threshold for lines (90%) not met: 66.66%\n\
+             Tests:       2 passed, 2 total\n"
+                .to_owned(),
+        ),
+        (
+            "npx vitest run --coverage 2>&1 | tail -9",
+            "      Tests  2 passed (2)\n\
+             ERROR: Coverage for lines (66.66%) does not meet global threshold (90%)\n"
+                .to_owned(),
+        ),
+    ] {
+        let row = json!({ "command": command, "output": output });
+        assert_eq!(judged(&row).verdict, Verdict::Failed, "{command}: {output}");
+    }
+    let reached =
+        "Required test coverage of 10% reached. Total coverage: 66.67%\n2 passed in 0.3s\n";
+    let row =
+        json!({ "command": "pytest --cov=app --cov-fail-under=10 | tail -3", "output": reached });
+    assert_eq!(judged(&row).verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_failed_script_of_a_workspace_fails_the_run() {
+    let end = "packages/web test: Failed\n/srv/packages/web:\n\u{2009}ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL\u{2009} \
+               web@1.0.0 test: `node --test`\nExit status 1\n";
+    let summary = "packages/web test: Failed\n\u{2009}ERR_PNPM_RECURSIVE_FAIL\u{2009} \n\nSummary: 1 fails, 1 passes\n";
+    for output in [end, summary] {
+        let row = json!({ "command": "pnpm -r test 2>&1 | tail -5", "output": output });
+        assert_eq!(judged(&row).verdict, Verdict::Failed, "{output}");
+    }
+}
+
+#[test]
 fn the_last_attempt_decides_where_a_line_tries_until_it_passes() {
     let jest = ["Tests:       1 failed, 3 passed, 4 total\n", "Tests:       4 passed, 4 total\n"];
     let mix = ["19 tests, 1 failure\n", "1 test, 0 failures\n"];

@@ -50,12 +50,15 @@ fn pytest(reading: &mut Reading<'_>, line: &str) {
         || line.starts_with("ERROR: usage: pytest")
         || line.starts_with("ImportError while loading conftest ")
         || (line.starts_with('!') && line.contains(" during collection !"));
+    // Of pytest-cov. The summary of the tests may follow it or precede it, and only counts the tests.
+    let uncovered = line.starts_with("FAIL Required test coverage of ")
+        || line.starts_with("ERROR: Coverage failure: total of ");
     // `/usr/bin/python3: No module named pytest`, printed by the interpreter.
     let missing = line.split_once(": No module named ").is_some_and(|(interpreter, module)| {
         let name = interpreter.rsplit('/').next().unwrap_or(interpreter);
         name.starts_with("python") && !name.contains(' ') && module == reading.program
     });
-    reading.red(Family::Pytest, strong || missing);
+    reading.red(Family::Pytest, strong || missing || uncovered);
     let case = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
     let case = case.and_then(|rest| rest.split_whitespace().next());
     let names_case = case.is_some_and(|case| case.ends_with(".py") || case.contains(".py::"));

@@ -107,7 +107,12 @@ fn jest(reading: &mut Reading<'_>, line: &str) {
         let code = line.strip_prefix(start).and_then(number);
         reading.red(family, code.is_some_and(|(code, _)| code != 0));
     }
-    reading.red(Family::Jest, line.starts_with("Jest: \"global\" coverage threshold"));
+    let uncovered = line.starts_with("Jest: \"") && line.contains("\" coverage threshold for ");
+    reading.red(Family::Jest, uncovered);
+    // `ERROR: Coverage for lines (66.66%) does not meet global threshold (90%)` of vitest, and of nyc and c8 around mocha.
+    let uncovered = line.starts_with("ERROR: Coverage for ") && line.contains(" does not meet ");
+    reading.red(Family::Vitest, uncovered);
+    reading.red(Family::Mocha, uncovered);
     // ` FAIL  src/a.test.ts > sums`, `FAIL ./a.test.js`.
     let suite = line.trim_start().strip_prefix("FAIL ").map(str::trim_start);
     let suite = suite.filter(|_| line.len() - line.trim_start().len() <= 1);
@@ -306,6 +311,10 @@ fn tap(reading: &mut Reading<'_>, line: &str) {
         tap.fine = true;
         return;
     }
+    // `Error: 50.00% line coverage does not meet threshold of 90%.` of node.
+    if rest.starts_with("Error: ") && rest.contains(" coverage does not meet threshold of ") {
+        return reading.red(Family::Tap, true);
+    }
     let Some((name, count)) = rest.split_once(' ') else { return };
     let Some((count, "")) = number(count.trim_start()) else { return };
     tap.at = at;
@@ -338,7 +347,10 @@ fn managers(reading: &mut Reading<'_>, line: &str) {
     let lifecycle = lifecycle
         .is_some_and(|rest| rest.starts_with("Test failed") || rest.starts_with("Command failed"));
     let bun = line.starts_with("error: script \"") && line.contains("\" exited with code ");
+    // `pnpm -r test` puts the name of the package before every line of a script, and says at the end that one failed.
+    let recursive = inside.starts_with("ERR_PNPM_RECURSIVE_");
     let failed = lifecycle
+        || recursive
         || bun
         || line.starts_with("npm ERR! Test failed.")
         || line.starts_with("npm ERR! code ELIFECYCLE")
