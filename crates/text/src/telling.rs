@@ -87,6 +87,10 @@ const REPORTS: &[&str] = &[
     "× Some errors were emitted",
     "error: the following ",
     "[ERROR] Failed to execute goal",
+    "[ERROR] Failures:",
+    "[ERROR] Errors:",
+    "[ERROR] Tests run:",
+    "[ERROR] There are test failures.",
     "[error] Failed tests:",
     "[error] Failed: Total ",
     "[error] Error: Total ",
@@ -301,11 +305,14 @@ fn is_timed_error(line: &str) -> bool {
     [" Error in model ", " Error in test ", "Failure in test "].iter().any(|it| line.contains(it))
 }
 
-/// A row in the list of failed tests of ctest (`7 - Dock.Closes (Failed)`), PHPUnit (`1) Tests\RssTest::testFeed`) or
-/// GoogleTest (`[  FAILED  ] Cart.Rounds`), or the heading of a failed test of ExUnit, which names its module
-/// (`1) test rounds up (Shop.CartTest)`).
+/// A row in the list of failed tests of ctest (`7 - Dock.Closes (Failed)`), PHPUnit (`1) Tests\RssTest::testFeed`),
+/// GoogleTest (`[  FAILED  ] Cart.Rounds`), Playwright (`1) [chromium] › cart.spec.ts:3:5 › adds`) or Maven, or the heading
+/// of a failed test of ExUnit, which names its module (`1) test rounds up (Shop.CartTest)`).
 fn lists_failed_test(line: &str) -> bool {
     let line = line.trim();
+    if lists_failed_test_of_maven(line) || names_test_of_playwright(line) {
+        return true;
+    }
     let Some((_, rest)) = number(line) else { return line.starts_with("[  FAILED  ] ") };
     let of_phpunit = rest
         .strip_prefix(") ")
@@ -314,6 +321,41 @@ fn lists_failed_test(line: &str) -> bool {
     of_phpunit
         || of_ex_unit
         || rest.starts_with(" - ") && CTEST_ENDS.iter().any(|end| rest.ends_with(end))
+}
+
+/// `[ERROR]   CartTest.rounds:12 expected: <3> but was: <2>`, `[ERROR] shop.CartTest.rounds -- Time elapsed: 0.02 s <<< FAILURE!`.
+fn lists_failed_test_of_maven(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("[ERROR] ") else { return false };
+    let marked = rest.ends_with(" <<< FAILURE!") || rest.ends_with(" <<< ERROR!");
+    let listed = || {
+        let (name, place) = rest.strip_prefix("  ")?.split_once(':')?;
+        let is_name = name.contains('.') && !name.contains([' ', '/', '\\']);
+        (is_name && number(place).is_some()).then_some(())
+    };
+    (marked && !rest.starts_with("Tests run:")) || listed().is_some()
+}
+
+/// `1) [chromium] › cart.spec.ts:3:5 › adds ────`, also without the number or the browser.
+fn names_test_of_playwright(line: &str) -> bool {
+    let numbered = number(line).and_then(|(_, rest)| rest.strip_prefix(") "));
+    let mut parts = numbered.unwrap_or(line).split(" › ");
+    let file = parts.find(|part| !part.starts_with('['));
+    let place = file.and_then(|file| file.split_once(':')).map(|(_, place)| place);
+    parts.next().is_some() && place.and_then(number).is_some()
+}
+
+/// The last title of the first failed test in the list at the end of mocha: `1) cart`, and below it `rounds up:`.
+fn test_of_mocha(error: &str) -> Option<&str> {
+    let mut lines = error.lines().skip_while(|line| !line.trim_end().ends_with(" failing"));
+    let is_number = |line: &&str| {
+        let numbered = line.strip_prefix("  ").and_then(number);
+        numbered.is_some_and(|(_, rest)| rest.starts_with(") "))
+    };
+    lines.find(is_number)?;
+    // Each title is indented by two characters more than the one before.
+    let titles = lines.take_while(|line| line.starts_with("       "));
+    let last = titles.map(str::trim).find(|line| line.ends_with(':'))?;
+    Some(last.trim_end_matches(':'))
 }
 
 /// Whether a line is an exit code, a separator line, the progress of a test runner or a part of TAP without a failure.
@@ -342,6 +384,8 @@ pub fn finding(error: &str) -> &str {
     let report = || lines().find(|line| is_telling(line));
     let other = || lines().find(|line| !says_nothing(line) && !is_frame(line));
     let any = || lines().find(|line| !says_nothing(line));
+    let test = test.or_else(|| test_of_mocha(error));
+    let test = test.map(|line| line.trim_end_matches([' ', '─']));
     test.or_else(cause).or_else(report).or_else(other).or_else(any).unwrap_or_default()
 }
 
@@ -539,6 +583,37 @@ mod tests {
             (
                 "[ RUN      ] Dock.Closes\n[  FAILED  ] Dock.Closes (2 ms)\n 1 FAILED TEST",
                 "[  FAILED  ] Dock.Closes (2 ms)",
+            ),
+            (
+                "  1) [chromium] › cart.spec.ts:3:5 › adds ─────────\n\n    Error: expect(received).toBe(expected)\n\n\
+                 \x20 1 failed\n    [chromium] › cart.spec.ts:3:5 › adds ─────\n  2 passed (1.2s)",
+                "1) [chromium] › cart.spec.ts:3:5 › adds",
+            ),
+            (
+                "    Error: expect(received).toBe(expected)\n  1 failed\n    cart.spec.ts:3:5 › adds\n",
+                "cart.spec.ts:3:5 › adds",
+            ),
+            (
+                "\n  cart\n    ✔ adds\n    1) rounds up\n\n  1 passing (34ms)\n  1 failing\n\n  1) cart\n       rounds up:\n\n\
+                 \x20     AssertionError [ERR_ASSERTION]: 1 == 2\n      + expected - actual\n",
+                "rounds up",
+            ),
+            (
+                "[INFO] Running shop.CartTest\n\
+                 [ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0 <<< FAILURE! -- in shop.CartTest\n\
+                 [ERROR] shop.CartTest.rounds -- Time elapsed: 0.02 s <<< FAILURE!\n\
+                 org.opentest4j.AssertionFailedError: expected: <3> but was: <2>\n[ERROR] Failures: \n\
+                 [ERROR]   CartTest.rounds:12 expected: <3> but was: <2>",
+                "[ERROR] shop.CartTest.rounds -- Time elapsed: 0.02 s <<< FAILURE!",
+            ),
+            (
+                "[ERROR] Failures: \n[ERROR]   CartTest.rounds:12 expected: <3> but was: <2>\n[INFO] \n\
+                 [ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0",
+                "[ERROR]   CartTest.rounds:12 expected: <3> but was: <2>",
+            ),
+            (
+                "[ERROR] /srv/Cart.java:[5,9] cannot find symbol\n[ERROR] Failed to execute goal x",
+                "[ERROR] /srv/Cart.java:[5,9] cannot find symbol",
             ),
         ];
         for (error, expected) in table {
