@@ -37,11 +37,17 @@ const CHANGES_BY_NUMBER_FROM: f64 = 0.2;
 /// of them is an answer; two that say nearly the same both match.
 const SAME_SUBJECT: [(f64, f64); 2] = [(0.8, 0.9), (0.9, 0.3)];
 
-/// Whether the newer of two records of talk comes before the older one, given their scores.
+/// Whether the newer of two records of talk comes before the older one, given their scores. Two that choose different
+/// values for one thing are about the same subject, whatever their cosine.
 pub(crate) fn is_newer_first(
     (older, newer): (f64, f64),
+    chooses_other: impl FnOnce() -> bool,
     cosine: impl FnOnce() -> Result<f64, OpError>,
 ) -> Result<bool, OpError> {
+    let [_, (_, least_share)] = SAME_SUBJECT;
+    if newer >= least_share * older && chooses_other() {
+        return Ok(true);
+    }
     let counts = |(_, share): &&(f64, f64)| newer >= share * older;
     let Some(least) = SAME_SUBJECT.iter().filter(counts).map(|(least, _)| *least).reduce(f64::min)
     else {
@@ -131,7 +137,10 @@ impl TalkStatement {
             Replacement::Changes if self.kind != ObsType::Answer => Some(CHANGES_FROM),
             Replacement::Changes => self.statement.states_decision().then_some(CHANGES_FROM),
             Replacement::StatesNow => is_prompt.then_some(STATES_NOW_FROM),
-            Replacement::Amends => (self.kind != ObsType::Answer).then_some(AMENDS_FROM),
+            // Agents sum up decisions in other words.
+            Replacement::Amends | Replacement::Decides => {
+                (self.kind != ObsType::Answer).then_some(AMENDS_FROM)
+            }
             Replacement::AmendsTopic => is_prompt.then_some(AMENDS_TOPIC_FROM),
             Replacement::AmendsNear => is_prompt.then_some(AMENDS_NEAR_FROM),
         }

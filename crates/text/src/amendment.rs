@@ -3,14 +3,17 @@
 //! English only.
 
 mod german;
+mod gone;
 mod in_passing;
 mod lead;
+mod rejects;
 
 use std::sync::LazyLock;
 
+use crate::choice::{Choice, choices};
 use crate::claim::{Claim, ValueClaim, claims, value_claims};
 use crate::clauses::{Token, begins, is, order, says, tokens};
-use crate::decision::{sentences_of, with_new_state};
+use crate::decision::{sentences_of, states_decision, with_new_state};
 use crate::decision_numbers::announces_change;
 use crate::decisions;
 use crate::gist::sentences;
@@ -18,8 +21,9 @@ use crate::lexicon::Lists;
 use crate::quantity::{Quantity, Unit, is_number, number, quantities};
 use crate::subject::{self, Stems, WordHash, WordSet};
 use crate::words;
-use german::rejects_in_german;
+use gone::gone;
 use lead::lead;
+use rejects::{rejects, renames, resumes};
 
 /// Sentences of a text that are read; later ones are ignored.
 const SENTENCES_MAX: usize = 8;
@@ -72,6 +76,12 @@ const ATTRIBUTE_WORDS: &[&str] = &[
 #[derive(Clone, Debug)]
 pub(crate) struct Stated {
     stems: WordSet,
+    /// The stems of its single words only.
+    words: WordSet,
+    /// The stems of the things that it gives up itself.
+    gone: WordSet,
+    /// The values that it chooses.
+    choices: Vec<Choice>,
     /// The stems that follow "no", "not" and the like.
     denied: WordSet,
     quantities: Vec<Quantity>,
@@ -180,6 +190,25 @@ impl Stated {
         self.value_claims.iter().any(differs)
     }
 
+    /// Whether it decides something.
+    pub(crate) fn decides(&self) -> bool {
+        self.choices.iter().any(|choice| choice.is_decided)
+    }
+
+    /// Whether both choose a value for the same thing, and the values differ.
+    pub(crate) fn chooses_other(&self, older: &Stated) -> bool {
+        let differs = |new: &Choice| older.choices.iter().any(|old| new.differs_from(old));
+        self.choices.iter().any(differs)
+    }
+
+    /// Whether both decide on a value for the same thing, and the values differ.
+    pub(crate) fn decides_other(&self, older: &Stated) -> bool {
+        let decided = |choice: &&Choice| choice.is_decided;
+        let differs =
+            |new: &Choice| older.choices.iter().filter(decided).any(|old| new.differs_from(old));
+        self.choices.iter().filter(decided).any(differs)
+    }
+
     /// Whether it says that the same thing happens on other days now, or more or less often.
     pub(crate) fn reschedules(&self, older: &Stated) -> bool {
         self.is_signed
@@ -220,10 +249,10 @@ impl Stated {
             comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
         };
         let is_other_value = own.iter().any(differs);
-        let shared = self.stems.shared(&older.stems).count();
+        let shared = self.words.shared(&older.words).count();
         let says_new = is_other_value
             || (own.is_empty()
-                && (!self.stems.is_subset(&older.stems)
+                && (!self.words.is_subset(&older.words)
                     || self.denied.is_empty() != older.denied.is_empty()));
         self.is_signed && says_new && shared + usize::from(is_other_value) >= 2
     }
@@ -240,8 +269,10 @@ pub(crate) fn read(text: &str) -> (Vec<Stated>, Vec<Amendment>) {
         let is_signed = is_announced || lead.is_some() || is_signed(&tokens);
         let amendments = amendments_of(&tokens, is_signed);
         let settles = || decisions::settles(sentence);
+        let choices = choices(&tokens, || states_decision(sentence));
         let announces = !adds(&tokens) && (is_signed || decisions::changes(sentence));
-        all_stated.extend(stated(&tokens, settles, (!amendments.is_empty(), is_signed, announces)));
+        let signs = (!amendments.is_empty(), is_signed, announces);
+        all_stated.extend(stated(&tokens, settles, signs).map(|one| Stated { choices, ..one }));
         all_amendments.extend(amendments);
     }
     (all_stated, all_amendments)
@@ -263,6 +294,7 @@ fn stated(
     }
     let schedule = in_passing::schedule(tokens);
     let scheduled = all.iter().copied().filter(|stem| !schedule.contains(*stem)).collect();
+    let words = WordSet::from(all.clone());
     // "Sessions time out" is about their timeout.
     let mut joined = Stems::default();
     all.extend(
@@ -283,9 +315,12 @@ fn stated(
     let keeps = tokens.iter().any(|token| is(&token.word, KEEPING)) || deletes_after(tokens);
     Some(Stated {
         stems: all.into(),
+        words,
+        gone: gone(tokens),
+        choices: Vec::new(),
         denied: denied.into(),
         quantities: quantities(tokens),
-        settles: settles(),
+        settles: settles() || has_moved(tokens),
         changes,
         is_signed,
         claims: claims(tokens),
@@ -297,6 +332,13 @@ fn stated(
         schedule,
         scheduled,
     })
+}
+
+/// "we moved the carts to Postgres"
+fn has_moved(tokens: &[Token<'_>]) -> bool {
+    let moved = tokens.iter().position(|token| is(&token.word, &["moved", "migrated", "switched"]));
+    let behind = moved.map_or(&[][..], |at| &tokens[at..]);
+    behind.iter().any(|token| is(&token.word, &["to", "into"]))
 }
 
 /// The stems of the words before the first colon; none without a colon.
@@ -455,6 +497,18 @@ impl Amendment {
         self.form != AmendmentForm::ChangesValue
     }
 
+    /// Whether it rejects what an older sentence gave up itself, or the thing for which that one chose something: it
+    /// tidies up after that decision.
+    pub(crate) fn agrees_with(&self, older: &Stated) -> bool {
+        use AmendmentForm::{Rejects, RejectsChoice};
+        let is_given_up = self.anchors.shared(&older.gone).next().is_some();
+        let drops_topic = || {
+            let is_topic = |old: &Choice| self.anchors.is_subset(&old.topic);
+            self.form == RejectsChoice && older.choices.iter().any(is_topic)
+        };
+        matches!(self.form, Rejects | RejectsChoice) && (is_given_up || drops_topic())
+    }
+
     /// Whether it changes what an older sentence states.
     pub(crate) fn changes(&self, older: &Stated) -> Option<Amends> {
         let has = |stem: WordHash| {
@@ -515,81 +569,6 @@ impl Amendment {
     }
 }
 
-/// Words behind a choice that is taken back: "memcached was a mistake, go back to redis".
-const MISTAKES: &[&[&str]] = &[&["was", "a", "mistake"], &["was", "a", "bad", "idea"]];
-
-/// "stop deploying on Fridays", "no longer use moment", "do not squash commits any more", "X instead of Y".
-fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
-    let over = says(clause, &["instead", "of"]).or_else(|| says(clause, &["rather", "than"]));
-    if let Some(at) = over {
-        let rejected = phrase(&clause[at + 2..]);
-        let mut names = stems(rejected);
-        let value = quantities(rejected);
-        let (topic, _) = topic_and_value(&clause[..at]);
-        names.extend(stems(topic));
-        let mut one = Amendment::new(AmendmentForm::Rejects, names);
-        one.cited = value;
-        one.quantities = quantities(&clause[..at]);
-        if !one.cited.is_empty() {
-            one.form = AmendmentForm::ChangesValue;
-        }
-        return Some(one);
-    }
-    if let Some(one) = rejects_in_german(clause) {
-        return Some(one);
-    }
-    let of = |form: AmendmentForm, rejected: &[Token<'_>]| {
-        let names = stems(phrase(rejected));
-        (!names.is_empty()).then(|| Amendment::new(form, names))
-    };
-    if let Some(at) = MISTAKES.iter().find_map(|words| says(clause, words)) {
-        return of(AmendmentForm::RejectsChoice, &clause[..at]);
-    }
-    let order = order(clause);
-    let first = order.first()?;
-    if first.word == "stop" && order.get(1).is_some_and(|next| next.word.ends_with("ing")) {
-        return of(AmendmentForm::Rejects, &order[1..]);
-    }
-    if first.lists.any(Lists::REJECT) {
-        let rejected = phrase(&order[1..]);
-        let one = of(AmendmentForm::RejectsChoice, rejected);
-        return one.map(|one| Amendment { cited: quantities(rejected), ..one });
-    }
-    if says(order, &["no", "more"]) == Some(0) && !is_bound(order) {
-        return of(AmendmentForm::Rejects, &order[2..]);
-    }
-    if let Some(at) = says(clause, &["no", "longer"]) {
-        let all: Vec<Token<'_>> =
-            clause[..at].iter().chain(phrase(&clause[at + 2..])).cloned().collect();
-        return of(AmendmentForm::Rejects, &all);
-    }
-    if let Some(at) = ["gone", "history", "out", "dead", "overkill"]
-        .iter()
-        .find_map(|gone| says(clause, &["is", gone]))
-    {
-        return of(AmendmentForm::RejectsChoice, &clause[..at]);
-    }
-    let moves = clause.iter().position(|token| is(&token.word, &["move", "moves", "migrate"]));
-    if let (Some(at), Some(from)) = (moves.filter(|at| *at > 0), says(clause, &["from"])) {
-        let to = clause
-            .iter()
-            .position(|token| is(&token.word, &["to", "into"]))
-            .unwrap_or(clause.len());
-        let named: Vec<Token<'_>> =
-            clause[..at].iter().chain(clause.get(from..to).unwrap_or_default()).cloned().collect();
-        return of(AmendmentForm::Rejects, &named);
-    }
-    let never = says(clause, &["never"]).and_then(|_| says(clause, &["again"]));
-    let ends = says(clause, &["any", "more"]).or_else(|| says(clause, &["anymore"])).or(never);
-    let denies = clause.iter().any(|token| {
-        is(&token.word, &["not", "don't", "doesn't", "never", "no", "won't", "needn't"])
-    });
-    match (ends, denies) {
-        (Some(end), true) => of(AmendmentForm::Rejects, &clause[..end]),
-        _ => None,
-    }
-}
-
 /// Whether something is deleted after some time, which is its retention.
 fn deletes_after(tokens: &[Token<'_>]) -> bool {
     tokens.windows(2).any(|two| is(&two[0].word, DELETING) && two[1].word == "after")
@@ -608,26 +587,6 @@ fn moves<'a, 't>(clause: &'a [Token<'t>]) -> Option<(&'a [Token<'t>], &'a [Token
     let target = order.get(at + 2..)?;
     let is_place = target.iter().any(|token| token.raw.contains('/'));
     (goes && !is_place && order[..at].iter().all(is_thing)).then(|| (&order[..at], phrase(target)))
-}
-
-/// "we use tabs again".
-fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
-    let order = order(clause);
-    let chooses = order
-        .first()
-        .is_some_and(|first| first.lists.any(Lists::CHOOSE) || first.lists.any(Lists::SET_VALUE));
-    let again = says(order, &["again"])?;
-    let names = stems(&order[1..again]);
-    (chooses && !names.is_empty()).then(|| Amendment::new(AmendmentForm::Resumes, names))
-}
-
-/// "rename quill-core to quill-engine".
-fn renames(clause: &[Token<'_>]) -> Option<Amendment> {
-    let order = order(clause);
-    let to = order.iter().position(|token| token.word == "to")?;
-    let names = stems(order.get(1..to)?);
-    (order[0].word == "rename" && !names.is_empty())
-        .then(|| Amendment::new(AmendmentForm::Renames, names))
 }
 
 /// "move the backups to 4 am", "webhooks get five retries now", "error messages should be English after all".

@@ -2,9 +2,9 @@
 //! thing, in the same words, replaces it if its sentence announces a change. English only.
 
 use crate::amendment::{REPORTED_AFTER, REPORTING, stems, topic_and_value};
-use crate::clauses::{Token, is};
+use crate::clauses::{Token, is, order};
 use crate::lexicon::Lists;
-use crate::quantity::{Quantity, is_number, quantities};
+use crate::quantity::{Quantity, Unit, is_number, quantities};
 use crate::stem;
 use crate::subject::{self, WordHash, WordSet};
 use crate::words;
@@ -84,6 +84,14 @@ fn claim(clause: &[Token<'_>]) -> Option<Claim> {
 
 /// The verb of a clause that has none but an auxiliary.
 const IS: &str = "is";
+/// Verbs of an order that gives its object a value.
+const GIVING: &[&str] = &["keep", "set"];
+/// Verbs that say how long something lasts, and the one that is compared for all of them.
+const LASTING: &[&str] = &[
+    "keep", "keeps", "kept", "live", "lives", "last", "lasts", "stay", "stays", "retain",
+    "retained", "expire", "expires", "deleted", "removed", "purged", "erased",
+];
+const LASTS: &str = "lasts";
 
 /// A clause that gives a thing a value: "the backup | runs | at 02:00".
 #[derive(Clone, Debug)]
@@ -141,12 +149,14 @@ fn value_claim(clause: &[Token<'_>]) -> Option<ValueClaim> {
     let (topic, said) = topic_and_value(reports.map_or(clause, |at| &clause[at + 1..]));
     let values = quantities(said);
     let topic: WordSet = stems(topic).into();
-    // The verb of an order is not among these words.
-    if topic.is_empty() || values.is_empty() || !said.first()?.lists.any(Lists::FINITE) {
+    // "keep user sessions | for 14 days". The verb of an order is not among these words.
+    let ordered = order(clause).first().filter(|verb| is(&verb.word, GIVING));
+    let gives = ordered.is_some() || said.first()?.lists.any(Lists::FINITE);
+    if topic.is_empty() || values.is_empty() || !gives {
         return None;
     }
     let verb = said.iter().find(|one| !is(&one.word, AUXILIARIES));
-    let verb = verb.filter(|one| !is(&one.word, PREPOSITIONS) && !is_number(one));
+    let verb = ordered.or(verb).filter(|one| !is(&one.word, PREPOSITIONS) && !is_number(one));
     let says = |at: &usize| {
         said.get(*at).is_some_and(|one| {
             !is_number(one)
@@ -162,8 +172,16 @@ fn value_claim(clause: &[Token<'_>]) -> Option<ValueClaim> {
     // The word behind a number is its unit.
     let is_beside = |at: usize| is_value(at + 1) || at.checked_sub(1).is_some_and(is_value);
     let limits = (0..said.len()).filter(says).filter(|at| !is_beside(*at)).filter_map(stem_of);
+    let lasts = |one: &Token<'_>| {
+        is(&one.word, LASTING) && values.iter().any(|value| value.unit == Unit::Duration)
+    };
+    let verb = match verb {
+        Some(one) if lasts(one) => LASTS.into(),
+        Some(one) if one.word != "set" => stem::stem(&one.word),
+        _ => IS.into(),
+    };
     Some(ValueClaim {
-        verb: subject::hash(&verb.map_or_else(|| IS.to_owned(), |one| stem::stem(&one.word))),
+        verb: subject::hash(&verb),
         limits: limits.collect(),
         labels: labels.collect(),
         topic,

@@ -1,6 +1,7 @@
 //! Sentences that state a decision: a rule from now on, or a choice of one thing over another. They are
 //! quoted, so this is stricter than [`decisions::decides`](crate::decisions::decides), which only ranks.
 
+use crate::choice::proposes_choice;
 use crate::clauses::tokens;
 use crate::decision_numbers::announces_change;
 use crate::gist::{plain, sentences};
@@ -22,6 +23,15 @@ const DECIDED: Phrases = Phrases::new(&[
     "amendment:",
     "agreed to",
     "agreed that",
+    "we agreed on",
+    "we've agreed on",
+    "we have agreed on",
+    "team agreed on",
+    "let's decide",
+    "lets decide",
+    "let us decide",
+    "must always",
+    "must never",
     "settled on",
     "let's go with",
     "lets go with",
@@ -47,17 +57,28 @@ const RULES: &[&str] =
 const LEADS: &[&str] = &[
     "remember:",
     "please remember:",
+    "remember this:",
+    "please remember this:",
     "remember that",
+    "please remember that",
+    "keep in mind:",
+    "keep in mind that",
     "rule:",
     "new rule:",
     "important:",
     "for the future:",
 ];
 
+/// Those after which a fact is a rule too: "Remember: timestamps are UTC". "Important: the build is red" reports.
+const FACT_LEADS: &[&str] = &["remember", "please remember", "keep in mind", "rule", "new rule"];
+
 /// Words before the chosen thing, and words before the rejected one.
 const CHOSEN: &[&str] =
     &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
 const OVER: Phrases = Phrases::new(&[" instead of ", " rather than ", ", not "]);
+
+/// Beginnings of proposals. One that chooses something for a thing decides: "We'll use Redis for the queue".
+const PROPOSALS: &[&str] = &["we'll ", "we will ", "let's ", "lets ", "let us "];
 
 /// Phrases of a sentence that says what no longer holds.
 const REJECTS: Phrases = Phrases::new(&[
@@ -148,7 +169,8 @@ pub(crate) fn sentences_of(text: &str) -> impl Iterator<Item = &str> {
         .flat_map(|line| sentences(plain(line.trim())))
 }
 
-fn states_decision(sentence: &str) -> bool {
+/// Whether a sentence states a decision in so many words.
+pub(crate) fn states_decision(sentence: &str) -> bool {
     if sentence.trim_end().ends_with('?') || sentence.len() > CHARS_MAX {
         return false;
     }
@@ -157,7 +179,9 @@ fn states_decision(sentence: &str) -> bool {
         said = said.replace('’', "'");
     }
     let led = LEADS.iter().find_map(|lead| said.strip_prefix(lead)).map(str::trim_start);
-    if led.is_some_and(|rule| decisions::decides(rule) || decisions::forbids(rule)) {
+    let may_be_fact = || FACT_LEADS.iter().any(|lead| said.starts_with(lead));
+    let orders = |rule: &str| decisions::decides(rule) || decisions::forbids(rule);
+    if led.is_some_and(|rule| orders(rule) || (may_be_fact() && decisions::states_fact(rule))) {
         return true;
     }
     let chooses = || {
@@ -169,6 +193,7 @@ fn states_decision(sentence: &str) -> bool {
         || RULES.iter().any(|rule| said.starts_with(rule))
         || (said.contains("prefer ") && said.contains(" over "))
         || (OVER.are_in(&said) && chooses() && said.split_whitespace().count() > 4)
+        || (PROPOSALS.iter().any(|lead| said.starts_with(lead)) && proposes_choice(&said))
 }
 
 /// Whether a sentence says what to use: it begins with a word of a choice.
@@ -242,6 +267,22 @@ mod tests {
             ("Remember: the tests never finished.", None),
             ("Do not log bodies in this test.", None),
             ("Remember me after the login", None),
+            ("Important: the build is red.", None),
+            ("Let's decide: one branch per ticket.", Some("Let's decide: one branch per ticket.")),
+            ("We agreed on Leaflet for the maps.", Some("We agreed on Leaflet for the maps.")),
+            ("We'll use Keycloak for the login.", Some("We'll use Keycloak for the login.")),
+            ("We'll use it for the login.", None),
+            ("We'll use a helper for this test.", None),
+            ("Let's use lz4 for the snapshots. Go.", Some("Let's use lz4 for the snapshots.")),
+            ("Let's look for the bug in the login.", None),
+            ("Prices must always be cents.", Some("Prices must always be cents.")),
+            ("Remember: prices are cents.", Some("Remember: prices are cents.")),
+            (
+                "Never store timestamps as strings. remember this: timestamps are UTC integers.",
+                Some(
+                    "Never store timestamps as strings. remember this: timestamps are UTC integers.",
+                ),
+            ),
             ("Use the service over HTTP with a token.", None),
             ("We prefer tabs over spaces here.", Some("We prefer tabs over spaces here.")),
             ("```\nalways use x instead of y\n```\nDone.", None),

@@ -5,6 +5,7 @@
 //! a cursor nor pretend to be another line. Models get it through [`neutral`](neutral()) or [`quoted`].
 
 mod amendment;
+mod choice;
 mod claim;
 mod clauses;
 mod decision;

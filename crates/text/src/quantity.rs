@@ -24,6 +24,11 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
+    /// Whether it may be a part of a name: "Python 3.12", "RFC 3339".
+    pub(crate) fn is_name(&self) -> bool {
+        matches!(self.unit, Unit::Version | Unit::Unknown | Unit::Of(_))
+    }
+
     /// Whether it may replace an older quantity. A size does not replace a number without a unit, such as a version.
     pub(crate) fn is_comparable(&self, older: &Quantity) -> bool {
         match (&self.unit, &older.unit) {

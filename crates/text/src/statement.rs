@@ -62,6 +62,8 @@ pub enum Replacement {
     Amends,
     /// It changes something of the thing that the older one is about.
     AmendsTopic,
+    /// Both decide on a value for the same thing, and it decides on another one.
+    Decides,
     /// It says that something changes, in words that the older one has too. Only the meaning of both can tell.
     AmendsNear,
 }
@@ -119,8 +121,12 @@ impl Statement {
         let by_words = !self.subject.is_empty() && (self.changes || self.states_now);
         let in_free_wording =
             || !self.amendments.is_empty() || self.stated.iter().any(Stated::may_reclaim);
-        let gives_value = || self.stated.iter().any(Stated::gives_value);
-        !self.asks && (by_words || in_free_wording() || gives_value() || self.changes_by_number())
+        let gives_value = |one: &Stated| one.gives_value() || one.decides();
+        !self.asks
+            && (by_words
+                || in_free_wording()
+                || self.stated.iter().any(gives_value)
+                || self.changes_by_number())
     }
 
     /// Whether it changes a decision that it names by number.
@@ -152,9 +158,31 @@ impl Statement {
 
     /// Whether and how this statement replaces an older one.
     pub fn replaces(&self, older: &Statement) -> Option<Replacement> {
+        if self.agrees_with(older) {
+            return None;
+        }
+        let decides = || self.decides_other(older).then_some(Replacement::Decides);
         let replaces = self.replaces_by_words(older).or_else(|| self.amends(older));
+        let replaces = replaces.or_else(decides);
         debug_assert!(replaces.is_none() || self.may_replace_near(), "it was not compared");
         replaces
+    }
+
+    /// Whether both choose a value for the same thing, and the values differ.
+    pub fn chooses_other(&self, older: &Statement) -> bool {
+        let differs = |new: &Stated| older.stated.iter().any(|old| new.chooses_other(old));
+        !self.asks && !older.asks && self.stated.iter().any(differs)
+    }
+
+    fn decides_other(&self, older: &Statement) -> bool {
+        let differs = |new: &Stated| older.stated.iter().any(|old| new.decides_other(old));
+        !self.asks && !older.asks && self.stated.iter().any(differs)
+    }
+
+    /// Whether it rejects what the older one gave up itself, and so changes nothing of it.
+    fn agrees_with(&self, older: &Statement) -> bool {
+        let agrees = |new: &Amendment| older.stated.iter().any(|old| new.agrees_with(old));
+        self.amendments.iter().any(agrees)
     }
 
     /// Whether a sentence of a text repeats what this statement says and the newer one, which replaces it, no longer
@@ -541,7 +569,9 @@ mod tests {
             assert!(replaces(old, new), "{old} | {new}");
             assert!(!replaces(old, old), "{old}");
             // Without a sign of a change, only another value replaces.
-            assert!(!replaces(new, old) || old.contains("Audit logs"), "{old}");
+            let gives_value = ["Audit logs", "Backups are kept for 30"];
+            let other_value = gives_value.iter().any(|one| old.starts_with(one));
+            assert!(!replaces(new, old) || other_value, "{old}");
         }
         for (old, new) in [
             ("payments go through Stripe", "Change of plan: refunds go through Adyen"),

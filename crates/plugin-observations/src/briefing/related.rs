@@ -11,7 +11,7 @@ use model::{OpError, limits, time};
 use place::Place;
 use store::search::{self, Filter};
 use store::{Rx, observations, passages, prompts};
-use text::query;
+use text::{Statement, query};
 
 use super::reader::BriefingReader;
 use super::sections::{commit, whole_decision};
@@ -93,7 +93,9 @@ fn newer_first(rx: &Rx<'_>, rows: &mut [(RelatedRow, Score)]) -> Result<(), OpEr
             let [(old, old_score), (new, score)] = [&rows[older], &rows[newer]];
             let least = old_score.total;
             let cosine = || passages::cosine(rx, old.id, new.id);
-            if new.at > old.at && is_newer_first((least, score.total), cosine)? {
+            let [said, was] = [new, old].map(|row| || Statement::of(&row.text));
+            let chooses_other = || said().chooses_other(&was());
+            if new.at > old.at && is_newer_first((least, score.total), chooses_other, cosine)? {
                 rows[newer].1.total = least.max(rows[newer].1.total);
             }
         }

@@ -317,7 +317,19 @@ impl Window<'_, '_> {
         if !is_candidate || new.named < old.named {
             return Ok(false);
         }
-        is_newer_first((old.first, new.first), || search::cosine(self.rx, &old.hit, &new.hit))
+        let cosine = || search::cosine(self.rx, &old.hit, &new.hit);
+        is_newer_first((old.first, new.first), || self.chooses_other(a, b), cosine)
+    }
+
+    /// Whether two prompts or marks choose different values for one thing.
+    fn chooses_other(&self, older: usize, newer: usize) -> bool {
+        let states = |record: &&Observation| {
+            matches!(record.obs_type.kind(), ObsType::UserPrompt | ObsType::Marker)
+        };
+        let said = |place: usize| self.record(place).filter(states);
+        let (Some(old), Some(new)) = (said(older), said(newer)) else { return false };
+        let statement = |record: &Observation| self.rx.statement(record.id, &record.content);
+        statement(new).chooses_other(&statement(old))
     }
 
     /// The run of a command that worked before an earlier one that failed, which names it.

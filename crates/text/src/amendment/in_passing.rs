@@ -128,8 +128,11 @@ pub(super) fn schedule(tokens: &[Token<'_>]) -> WordSet {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let one = token.word.strip_suffix('s').unwrap_or(&token.word);
-        if is(one, DAYS) || is(one, OFTEN) {
-            found.extend(stems.telling(token.raw));
+        // "Weekly backups" are another thing than nightly ones.
+        let behind = tokens.get(at + 1).filter(|_| !token.ends_clause);
+        let mut is_attribute = || behind.is_some_and(|next| stems.telling(next.raw).is_some());
+        if is(one, DAYS) || (is(one, OFTEN) && !is_attribute()) {
+            found.extend(Stems::default().telling(token.raw));
         }
         let next = tokens.get(at + 1).filter(|_| token.word == "every");
         found.extend(
@@ -239,6 +242,11 @@ mod tests {
             ("Deploy on Tuesdays and Thursdays only", "We release every day now"),
             ("Deploy on Tuesdays and Thursdays only", "We deploy every day"),
             ("Deploy with Ansible", "We deploy every day now"),
+            ("Nightly backups run at 02:00.", "Weekly backups run at 04:00 now."),
+            (
+                "From now on we deploy the api on Tuesdays.",
+                "From now on we deploy the docs on Wednesdays.",
+            ),
             (
                 "Set the timeout of the search API to 2 seconds",
                 "Actually set the timeout of the export API to 60 seconds",

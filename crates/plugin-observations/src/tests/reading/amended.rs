@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::sections::{started, told};
 use super::{DAY, HOUR, WEB, World, texts};
-use pairs::{AMENDED, AMENDED_VALUES, OTHER_FACTS, UNRELATED};
+use pairs::{AMENDED, AMENDED_VALUES, BOTH_HOLD, OTHER_FACTS, PARALLEL, UNRELATED};
 
 /// Every pair in a store of its own: whether the search for the older one says that it is replaced.
 fn is_marked(old: &str, new: &str) -> bool {
@@ -51,6 +51,49 @@ fn another_fact_about_the_same_subject_replaces_nothing() {
 fn decisions_about_different_things_are_not_marked_for_the_words_they_share() {
     let wrong: Vec<_> = UNRELATED.iter().filter(|(old, new)| is_marked(old, new)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn of_two_decisions_in_like_words_the_newer_ranks_first_and_both_are_marked() {
+    let missed: Vec<_> = PARALLEL.iter().filter(|(old, new)| !is_marked(old, new)).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+    let wrong: Vec<_> = BOTH_HOLD.iter().filter(|(old, new)| is_marked(old, new)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn of_two_choices_for_one_thing_the_newer_ranks_first_without_a_mark() {
+    let world = World::new();
+    let (old, new) = ("Payments go through Stripe.", "Payments go through Adyen.");
+    world.prompt(("s-1", WEB), 9 * DAY, old);
+    world.prompt(("s-2", WEB), 2 * DAY, new);
+    for query in ["which provider do payments go through", "payments"] {
+        let found = world.ask("search", json!({ "query": query }));
+        let all = texts(&found["results"]);
+        let place = |text: &str| all.iter().position(|one| one == text);
+        assert!(place(new) < place(old) && place(new).is_some(), "{query}: {found}");
+        assert!(!found.to_string().contains("replace"), "{found}");
+    }
+}
+
+/// @briefing_decisions
+#[test]
+fn a_decision_in_like_words_is_in_the_briefing_as_the_newer_one() {
+    let world = World::new();
+    let old = "We decided to use Stripe for payments.";
+    let new = "We decided to use Adyen for payments.";
+    for (session, day, said) in [("s-1", 9, old), ("s-2", 2, new)] {
+        world.prompt((session, WEB), day * DAY, said);
+        world.answer((session, WEB), day * DAY - HOUR, "Noted.");
+    }
+    let (old_id, new_id) = (world.id(old), world.id(new));
+    let briefing = started(&world, ("s-3", WEB), "startup");
+    assert!(briefing.contains(&format!("(replaces #{old_id})")), "{briefing}");
+    let older = briefing.lines().filter(|line| line.contains(old));
+    let marked = format!("(replaced by #{new_id})");
+    older.for_each(|line| assert!(line.contains(&marked), "{briefing}"));
 }
 
 /// @briefing_decisions

@@ -390,3 +390,42 @@ pub(super) const UNRELATED: &[(&str, &str)] = &[
     ("Customers can have 5 addresses.", "customers can have 2 phone numbers now"),
     ("The worker restarts after 3 crashes.", "the worker logs to a file now instead of stdout"),
 ];
+
+/// Two decisions about one thing in like words. Neither says that it changes anything.
+pub(super) const PARALLEL: &[(&str, &str)] = &[
+    ("We decided to use Stripe for payments.", "We decided to use Adyen for payments."),
+    ("Decision: the cache lives in Redis.", "Decision: the cache lives in memcached."),
+    ("We agreed on tabs for indentation.", "We agreed on spaces for indentation."),
+    ("Let's go with Tailwind for the styles.", "Let's go with plain CSS for the styles."),
+    ("We chose Postgres as the job queue.", "We chose RabbitMQ as the job queue."),
+    ("We'll use Crowdin for the translations.", "We'll use Weblate for the translations."),
+    ("Always write commit messages in German.", "Always write commit messages in English."),
+    ("Let's decide: we deploy on Tuesdays.", "Let's decide: we deploy on Thursdays."),
+    ("Timestamps must always be UTC integers.", "Timestamps must always be local strings."),
+    (
+        "Keep user sessions for 14 days.",
+        "User sessions should live 30 days, people log in monthly.",
+    ),
+];
+
+/// Decisions that both hold, and work that follows from a decision.
+pub(super) const BOTH_HOLD: &[(&str, &str)] = &[
+    ("We decided to use Stripe for payments.", "We decided to use Stripe for subscriptions."),
+    ("We decided to use Stripe for payments.", "We decided to use Adyen for payments in Brazil."),
+    ("We agreed on tabs for indentation.", "We agreed on tabs for the tables."),
+    ("From now on we deploy the api on Tuesdays.", "From now on we deploy the docs on Wednesdays."),
+    ("Nightly backups run at 02:00.", "Weekly backups run at 04:00 now."),
+    (
+        "Use camelCase for names in TypeScript from now on.",
+        "Use snake_case for names in the database from now on.",
+    ),
+    (
+        "Switch the websocket subprotocol to msgpack, JSON is too slow on phones.",
+        "Drop the v1 json websocket subprotocol",
+    ),
+    (
+        "Use argon2 instead of bcrypt for password hashes.",
+        "Drop the bcrypt password hashes after the migration",
+    ),
+    ("The mailer uses Postmark now, SendGrid was too slow.", "Drop the SendGrid mailer"),
+];
