@@ -11,7 +11,7 @@ use store::sessions::{self, SessionFilter};
 
 use super::files_in_progress;
 use super::sections::{BriefingRow, SectionWriter, commit};
-use super::topic::{self, SessionTopic};
+use super::topic::{self, SessionTopic, SessionTopics};
 use crate::answered::{AnsweredPrompt, AnsweredPrompts};
 
 /// Words that two intents about the same thing have in common.
@@ -33,6 +33,8 @@ struct PastSession<'s> {
     actions: u64,
     /// Whether it edited or committed something.
     changed: bool,
+    /// Another subject of the session in which something was found out.
+    other: Option<SessionTopic>,
 }
 
 pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
@@ -55,6 +57,9 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         past.remove(last_talk.unwrap_or(past.len() - 1));
     }
     let last = files_in_progress::last_edited(writer);
+    let room = limits::BRIEFING_SESSIONS_MAX - past.len();
+    let others = past.iter_mut().filter_map(|one| one.other.take());
+    let others: Vec<SessionTopic> = others.take(room).collect();
     for one in past {
         let mut text = line(writer, &one);
         let files = edited(writer, one.session, &text, &last);
@@ -73,8 +78,23 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         };
         writer.add(Slot::RecentSessions, row);
     }
+    add_findings(writer, others);
     writer.work.sessions = sessions;
     Ok(())
+}
+
+/// Adds the findings of sessions whose lines are about something else, below all lines.
+fn add_findings(writer: &mut SectionWriter<'_>, others: Vec<SessionTopic>) {
+    for SessionTopic { id, at, prompt, outcome, .. } in others {
+        if writer.is_quoted(&outcome) {
+            continue;
+        }
+        let text = format!("{} → {}", writer.quote(&prompt), writer.quote(&outcome));
+        let score = 0.3 + 0.2 * writer.recency(at);
+        let reason = "another finding of one of the last sessions";
+        writer
+            .add(Slot::RecentSessions, BriefingRow { id, at, score, reason, text, pinned: false });
+    }
 }
 
 /// Those of the sessions that get a line.
@@ -85,7 +105,7 @@ fn worth_telling<'s>(
 ) -> Result<Vec<PastSession<'s>>, OpError> {
     let mut past: Vec<PastSession<'_>> = Vec::new();
     for session in sessions {
-        let Some(one) = read(writer, session)? else { continue };
+        let Some(mut one) = read(writer, session)? else { continue };
         let subject = topic::subject(&one.intent);
         let is_same =
             |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
@@ -95,7 +115,12 @@ fn worth_telling<'s>(
             false => {}
             true => subjects.push(subject),
         }
-        past.push(one);
+        let is_outdated = |other: &SessionTopic| {
+            let about = topic::subject(&other.prompt);
+            subjects.iter().any(|newer| newer.intersection(&about).count() >= SAME_SUBJECT_WORDS)
+        };
+        let other = one.other.take().filter(|other| !is_outdated(other));
+        past.push(PastSession { other, ..one });
     }
     Ok(past)
 }
@@ -125,29 +150,14 @@ fn read<'s>(
     session: &'s Session,
 ) -> Result<Option<PastSession<'s>>, OpError> {
     let rx = writer.brief.rx;
-    let (id, intent, outcome, ended) =
-        match topic::of(rx, session, (&writer.work.commits, &writer.work.edits))? {
-            Some(SessionTopic { id, prompt, outcome, changed }) => {
-                (Some(id), prompt, outcome, changed)
-            }
-            None => {
-                let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
-                // The answer to "where were we?" tells what was so before the session.
-                let asks_for_state = |one: &AnsweredPrompt| text::asks_for_state(&one.prompt);
-                let (state, intent) = (intent.as_ref().is_some_and(asks_for_state), intent);
-                let last = last.filter(|one| !text::is_small_talk(&one.prompt));
-                match if state { last.or(intent) } else { intent.or(last) } {
-                    Some(of) => {
-                        let outcome = of.gist(limits::BRIEFING_TEXT_CHARS);
-                        (Some(of.id), of.prompt, outcome, String::new())
-                    }
-                    None => {
-                        let (id, intent) = prompts::intent_prompt(rx, session.id)?.unzip();
-                        (id, intent.unwrap_or_default(), String::new(), String::new())
-                    }
-                }
-            }
-        };
+    let topics = topic::of(rx, session, (&writer.work.commits, &writer.work.edits))?;
+    let SessionTopics { main, other } = topics;
+    let (id, intent, outcome, ended) = match main {
+        Some(SessionTopic { id, prompt, outcome, changed, .. }) => {
+            (Some(id), prompt, outcome, changed)
+        }
+        None => without_topic(writer, session)?,
+    };
     let decision = id.map_or_else(String::new, |id| writer.decisions.note(id));
     let commits = commits(writer, session);
     let counts = sessions::counts(rx, session)?;
@@ -165,7 +175,32 @@ fn read<'s>(
     if intent.is_empty() || !came_to || only_looked || is_open {
         return Ok(None);
     }
-    Ok(Some(PastSession { session, intent, decision, outcome, ended, commits, actions, changed }))
+    let past =
+        PastSession { session, intent, decision, outcome, ended, commits, actions, changed, other };
+    Ok(Some(past))
+}
+
+/// The id, the intent and the outcome of a session without a prompt that begins a subject.
+fn without_topic(
+    writer: &SectionWriter<'_>,
+    session: &Session,
+) -> Result<(Option<i64>, String, String, String), OpError> {
+    let rx = writer.brief.rx;
+    let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
+    // The answer to "where were we?" tells what was so before the session.
+    let asks_for_state = |one: &AnsweredPrompt| text::asks_for_state(&one.prompt);
+    let (state, intent) = (intent.as_ref().is_some_and(asks_for_state), intent);
+    let last = last.filter(|one| !text::is_small_talk(&one.prompt));
+    Ok(match if state { last.or(intent) } else { intent.or(last) } {
+        Some(of) => {
+            let outcome = of.gist(limits::BRIEFING_TEXT_CHARS);
+            (Some(of.id), of.prompt, outcome, String::new())
+        }
+        None => {
+            let (id, intent) = prompts::intent_prompt(rx, session.id)?.unzip();
+            (id, intent.unwrap_or_default(), String::new(), String::new())
+        }
+    })
 }
 
 fn line(writer: &mut SectionWriter<'_>, past: &PastSession<'_>) -> String {

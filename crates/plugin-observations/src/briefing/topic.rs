@@ -25,6 +25,8 @@ const SUBJECT_WORDS_MIN: usize = 2;
 pub(super) struct SessionTopic {
     /// The id of the prompt.
     pub(super) id: i64,
+    /// The time of the last activity of its session.
+    pub(super) at: i64,
     pub(super) prompt: String,
     /// The beginning of the answer; empty if there is none.
     pub(super) outcome: String,
@@ -32,20 +34,28 @@ pub(super) struct SessionTopic {
     pub(super) changed: String,
 }
 
-/// The last subject of a session that led to a commit, else the one with the most actions that led to an edit or
-/// an answer; the last of equals. It begins with a prompt that says enough, and the prompts that follow up on
-/// it belong to it. The first prompt and the last answer of a session may be about different things.
+/// The subject of a session that its line is about, and the last other one in which something was found out.
+#[derive(Default)]
+pub(super) struct SessionTopics {
+    pub(super) main: Option<SessionTopic>,
+    pub(super) other: Option<SessionTopic>,
+}
+
+/// The line of a session is about the last subject that led to a commit, else the one with the most actions that led to an
+/// edit or an answer; the last of equals. A subject begins with a prompt that says enough, and the prompts that follow up
+/// on it belong to it. The first prompt and the last answer of a session may be about different things.
 pub(super) fn of(
     rx: &Rx<'_>,
     session: &Session,
     (commits, edits): (&[Observation], &[Observation]),
-) -> Result<Option<SessionTopic>, OpError> {
+) -> Result<SessionTopics, OpError> {
     let causes = |seen: &[Observation]| -> Vec<i64> {
         let own = seen.iter().filter(|seen| seen.session_id == session.session_id);
         own.filter_map(|seen| seen.prompt_id).collect()
     };
     let (commits, edits) = (causes(commits), causes(edits));
-    let mut most: Option<(u64, SessionTopic)> = None;
+    let mut topics = SessionTopics::default();
+    let (mut most, mut has_commit) = (None, false);
     let (mut turns, mut actions): (Vec<i64>, u64) = (Vec::new(), 0);
     for turn in prompts::last_of_session(rx, session.id, limits::BRIEFING_READ_TURNS)? {
         let (id, prompt, of_turn) = turn;
@@ -58,32 +68,50 @@ pub(super) fn of(
         let (turns, actions) = (std::mem::take(&mut turns), std::mem::take(&mut actions));
         let led_to = |records: &[i64]| turns.iter().any(|id| records.contains(id));
         let is_committed = led_to(&commits);
-        if !is_committed && most.as_ref().is_some_and(|(most, _)| *most >= actions) {
+        let is_main = !has_commit && (is_committed || most.is_none_or(|most| most < actions));
+        // The commits of a session are in its line.
+        if !is_main && (is_committed || topics.other.is_some()) {
             continue;
         }
         let worked = |turn: i64| commits.contains(&turn) || edits.contains(&turn);
-        let changed = answer_to_change(rx, &turns, worked)?;
-        let (outcome, changed) = match changed {
-            // A question has an answer of its own. That about a state was overtaken by the change.
-            Some(changed) if text::decisions::asks(&prompt) && !text::asks_for_state(&prompt) => {
-                match answer(rx, turns.last().map(std::slice::from_ref).unwrap_or_default())? {
-                    Some(own) => (Some(own), changed),
-                    None => (Some(changed), String::new()),
-                }
-            }
-            Some(changed) => (Some(changed), String::new()),
-            None => (answer(rx, &turns)?, String::new()),
-        };
+        let (outcome, changed) = outcome(rx, &prompt, &turns, worked)?;
         let counts = is_committed || outcome.is_some() || led_to(&edits);
-        let topic = SessionTopic { id, prompt, outcome: outcome.unwrap_or_default(), changed };
-        if is_committed {
-            return Ok(Some(topic));
-        }
-        if counts {
-            most = Some((actions, topic));
+        let (at, outcome) = (session.last_at, outcome.unwrap_or_default());
+        let topic = SessionTopic { id, at, prompt, outcome, changed };
+        let other = match is_main && counts {
+            true => {
+                (most, has_commit) = (Some(actions), is_committed);
+                topics.main.replace(topic)
+            }
+            false => Some(topic).filter(|_| !is_main),
+        };
+        let found = other.filter(|one| teaches(&one.outcome));
+        topics.other = topics.other.or(found);
+        if has_commit && topics.other.is_some() {
+            break;
         }
     }
-    Ok(most.map(|(_, topic)| topic))
+    Ok(topics)
+}
+
+/// The outcome of a subject, and for a question the answer after the last change that followed from it.
+fn outcome(
+    rx: &Rx<'_>,
+    prompt: &str,
+    turns: &[i64],
+    worked: impl Fn(i64) -> bool,
+) -> Result<(Option<String>, String), OpError> {
+    Ok(match answer_to_change(rx, turns, worked)? {
+        // A question has an answer of its own. That about a state was overtaken by the change.
+        Some(changed) if text::decisions::asks(prompt) && !text::asks_for_state(prompt) => {
+            match answer(rx, turns.last().map(std::slice::from_ref).unwrap_or_default())? {
+                Some(own) => (Some(own), changed),
+                None => (Some(changed), String::new()),
+            }
+        }
+        Some(changed) => (Some(changed), String::new()),
+        None => (answer(rx, turns)?, String::new()),
+    })
 }
 
 /// The answer to a prompt.
@@ -152,7 +180,7 @@ const TEACHES_WORDS_MIN: usize = 3;
 
 /// Whether an answer says something that is of use later: "The PR is open." reports that a chore is done, or a state that
 /// passes.
-pub(super) fn teaches(answer: &str) -> bool {
+pub(crate) fn teaches(answer: &str) -> bool {
     let mut words = subject(answer);
     words.retain(|word| !text::is_chore(word));
     let has_number =

@@ -66,6 +66,30 @@ fn the_outcome_of_a_session_is_the_answer_after_its_last_change() {
 
 /// @briefing_sessions
 #[test]
+fn a_finding_beside_the_commit_of_its_session_has_a_row_of_its_own() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "Rename the config loader to settings reader");
+    world.edit(S, 9 * HOUR - MINUTE, "/nowhere/web/settings.rs", "Edit settings.rs: one");
+    world.commit(S, 9 * HOUR - 2 * MINUTE, "1a2b3c4d", "config: rename the loader");
+    world.answer(S, 9 * HOUR - 3 * MINUTE, "The loader is the settings reader everywhere.");
+    let asked = "look into why the cache misses on restart";
+    let found = "The cache key contains the process id, so each restart begins empty.";
+    world.prompt(S, 8 * HOUR, asked);
+    world.read(S, 8 * HOUR - MINUTE, "/nowhere/web/cache.rs");
+    world.answer(S, 8 * HOUR - 2 * MINUTE, found);
+    let rows = told(&world, "Recent sessions");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0].contains("1a2b3c4"), "{rows:?}");
+    assert_eq!(rows[1], format!("\"{asked}\" → \"{found}\""), "{rows:?}");
+    // A later change of its subject overtakes it.
+    world.prompt(NEXT, 7 * HOUR, "leave the process id out of the cache key, so restart keeps it");
+    world.edit(NEXT, 7 * HOUR - MINUTE, "/nowhere/web/cache.rs", "Edit cache.rs: key");
+    let rows = told(&world, "Recent sessions");
+    assert!(!rows.iter().any(|row| row.contains(found)), "{rows:?}");
+}
+
+/// @briefing_sessions
+#[test]
 fn sessions_with_commits_come_before_sessions_that_only_talked_if_not_all_fit() {
     let world = World::new();
     world.prompt(S, 3 * DAY, "repair the rounding of the cart");
@@ -270,6 +294,7 @@ fn a_line_joins_a_prompt_with_its_own_answer_and_the_newest_session_is_first() {
             "\"what sends the reminder mails?\" → \"A cron job of the worker sends them.\"",
             "\"repair the rounding of the cart\" → \"Rounded half up, and committed.\" → \
              1a2b3c4 cart: round once (edited cart.rs)",
+            "\"why does the login token expire?\" → \"The clock of the container is behind.\"",
         ]
     );
 }
