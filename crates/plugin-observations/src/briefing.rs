@@ -25,6 +25,7 @@ use crate::settings::{ANSWERS, AT_PROMPTS, OTHER_PROJECTS};
 use crate::show;
 use place::{Place, Scope};
 use reader::{BriefingReader, MINUTE_MS};
+pub(crate) use topic::teaches;
 
 /// Candidates for a session: its briefing when it starts, related records at a prompt.
 pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {

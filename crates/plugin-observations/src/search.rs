@@ -552,6 +552,12 @@ impl SearchParams {
                 (ranked, is_answered) =
                     turns::by_turns(rx, scope, asked, ranked, (&mut records, &mut folds))?;
                 merely_similar &= !is_answered;
+                // "Noted." answers many prompts. The one that its newest record answers may be about anything.
+                for one in &mut ranked {
+                    let other =
+                        |note: &Note| matches!(note, Note::Answers(id) if !folds.holds(*id));
+                    one.note = one.note.filter(|note| one.count == 1 || !other(note));
+                }
                 // Answers and commits of turns that were not among the hits may say the same, too.
                 ranked = refine::fold(rx, ranked, (&mut texts, &mut folds), |kind| {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)

@@ -28,6 +28,11 @@ impl Folds {
         self.0.get(&id).copied().unwrap_or(id)
     }
 
+    /// Whether a record became one hit with others.
+    pub(super) fn holds(&self, id: i64) -> bool {
+        self.0.contains_key(&id)
+    }
+
     /// Merges the hits of two records into one, which shows the second record. Returns the number of its records.
     fn join(&mut self, other: i64, shown: i64) -> usize {
         self.0.extend([(other, shown), (shown, shown)]);

@@ -13,6 +13,7 @@ use store::{Rx, prompts};
 
 use super::refine::{self, Folds};
 use super::{Named, Ranked};
+use crate::briefing::teaches;
 use crate::note::Note;
 use crate::records_read::RecordsRead;
 use crate::replaced::turn_of;
@@ -166,11 +167,17 @@ fn asks_again(record: &Observation, hits: &Hits) -> bool {
             content.len() <= ASKED_AGAIN_CHARS
                 && !text::decisions::decides(content)
                 && !text::decisions::updates(content)
+                && !tells_value(content, hits)
                 && hits.evidence.share_of_text(content) >= ASKED_AGAIN_WORDS
         }
         ObsType::SessionSummary => only_asks(record),
         _ => false,
     }
+}
+
+/// Whether a prompt says how something is, with a word that the question lacks: the value that was asked for.
+fn tells_value(prompt: &str, hits: &Hits) -> bool {
+    text::decisions::states_fact(prompt) && hits.evidence.share_of_text(prompt) < 1.0
 }
 
 /// Whether a record asks and tells nothing: a prompt that is a question, or the summary of a session in which nothing
@@ -419,7 +426,10 @@ impl Outcomes<'_, '_> {
                         let said = records.get(id).filter(|_| !asks && !wants_answer);
                         let share = hits.evidence.share(terms);
                         let brevity = said.map_or(1.0, |said| brevity(&said.content, share));
-                        let score = turn.best * answer_of_best * kinds.count(brevity);
+                        // "Noted." tells less than the prompt, also where there is only talk.
+                        let is_empty = said.is_some_and(|said| !teaches(&said.content));
+                        let count = if is_empty { SHORT_ANSWER } else { kinds.count(brevity) };
+                        let score = turn.best * answer_of_best * count;
                         // It is about the words of the question that it answers.
                         let terms = if asks { terms.or(asked) } else { terms };
                         TurnOutcome { id, note, score, terms }

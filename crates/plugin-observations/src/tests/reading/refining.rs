@@ -146,6 +146,41 @@ fn a_question_about_a_failed_commit_has_its_error_before_the_commits_that_were_m
     assert!(place(&found, line) < 3, "{found}");
 }
 
+/// @search_answers_first
+#[test]
+fn a_prompt_that_states_the_fact_is_no_repetition_of_the_question() {
+    let world = World::new();
+    let facts = [
+        "The billing worker runs on node 7.",
+        "The staging database has 2 GB of memory.",
+        "The release branch is called stable.",
+        "The search index takes 40 minutes.",
+    ];
+    for (number, fact) in facts.iter().enumerate() {
+        let name = format!("s-{number}");
+        let (at, ago) = ((name.as_str(), WEB), (9 - number as i64) * DAY);
+        world.prompt(at, ago, fact);
+        answer(&world, at, ago - HOUR, "Noted.");
+        world.edit(at, ago - HOUR, "/nowhere/web/notes.md", &format!("Edit notes.md: {number}"));
+    }
+    for (question, fact) in [
+        ("how much memory does the staging database have", facts[1]),
+        ("what is the release branch called", facts[2]),
+    ] {
+        let found = world.ask("search", json!({ "query": question }));
+        assert_eq!(place(&found, fact), 0, "{found}");
+        let all = found["results"].as_array().unwrap();
+        let folded = all.iter().filter(|one| one["count"].as_u64() > Some(1));
+        for one in folded {
+            assert!(!one["note"].to_string().contains("answers #"), "of many prompts: {found}");
+        }
+    }
+    let asked = "why has the staging database no memory left";
+    world.prompt(("s-9", WEB), HOUR, asked);
+    let found = world.ask("search", json!({ "query": asked }));
+    assert!(place(&found, facts[1]) < place(&found, asked), "{found}");
+}
+
 /// @search_newer_decision
 #[test]
 fn a_decision_ranks_before_the_one_it_replaces_and_both_say_so() {
