@@ -78,10 +78,12 @@ impl Origin {
         Some(Origin::of(&["text", agent, session, kind, text, &repeat.to_string()]))
     }
 
-    /// The beginning of an answer's turn: the subagent that gives it, or the prompt.
+    /// The beginning of an answer's turn: the subagent that gives it, or the prompt. In Codex each turn of a subagent has
+    /// an id of its own, which copies of its lines keep.
     pub fn turn(event: &HookEvent) -> Option<Origin> {
         let HookEvent { agent, agent_id, prompt_id, .. } = event;
         match (agent_id, prompt_id) {
+            (Some(_), Some(id)) if agent == "codex" => Some(Origin::of(&["prompt", agent, id])),
             (Some(id), _) => Some(Origin::of(&["subagent", agent, id])),
             (None, Some(id)) => Some(Origin::of(&["prompt", agent, id])),
             (None, None) => None,

@@ -47,6 +47,8 @@ struct Thread {
     is_internal: bool,
     /// Whether the lines are bare items, as before autumn 2025.
     is_bare: bool,
+    /// The number of the first line that is the subagent's own. Lines before it are a copy of the parent's.
+    own_from: Option<i64>,
 }
 
 struct OpenCall {
@@ -60,6 +62,8 @@ struct CodexTurn {
     prompts: u32,
     answers: u32,
     message: Option<(String, Option<i64>)>,
+    /// Whether the turn is a copy from another thread or from a session of another agent.
+    is_copied: bool,
 }
 
 /// The members of a line.
@@ -68,8 +72,17 @@ struct CodexLine<'a> {
     #[serde(rename = "type")]
     kind: Option<String>,
     timestamp: Option<String>,
+    ordinal: Option<i64>,
     #[serde(borrow)]
     payload: Option<Json<'a>>,
+}
+
+/// A line of a rollout. A bare item is its own payload.
+struct RolloutLine<'a> {
+    kind: Option<String>,
+    at: Option<i64>,
+    ordinal: Option<i64>,
+    payload: Json<'a>,
 }
 
 impl TranscriptReader for Codex {
@@ -77,9 +90,13 @@ impl TranscriptReader for Codex {
         if is_irrelevant(line) {
             return Ok(());
         }
-        let (kind, at, payload) = parts(line)?;
+        let RolloutLine { kind, at, ordinal, payload } = parts(line)?;
         if self.thread.is_none() {
             self.begin(&payload, kind.as_deref());
+        }
+        let own_from = self.thread.as_ref().and_then(|thread| thread.own_from);
+        if own_from.zip(ordinal).is_some_and(|(own_from, ordinal)| ordinal < own_from) {
+            return Ok(());
         }
         if self.thread.as_ref().is_none_or(|thread| thread.is_internal) {
             return if self.thread.is_some() { Ok(()) } else { Err(Unread::Malformed) };
@@ -116,7 +133,7 @@ impl TranscriptReader for Codex {
     }
 
     fn prime(&mut self, first: &[u8]) {
-        if let Ok((kind, _, payload)) = parts(first) {
+        if let Ok(RolloutLine { kind, payload, .. }) = parts(first) {
             self.begin(&payload, kind.as_deref());
         }
     }
@@ -156,6 +173,10 @@ impl Codex {
             remote: meta.get("git").and_then(|git| text(git, "repository_url")).map(str::to_owned),
             is_internal,
             is_bare: kind.is_none(),
+            own_from: meta
+                .get("subagent_history_start_ordinal")
+                .and_then(Json::as_number)
+                .and_then(|first| first.as_i64()),
         });
     }
 
@@ -174,12 +195,10 @@ impl Codex {
         if self.turn.id.as_deref() == Some(id) {
             return;
         }
-        if id.starts_with(IMPORTED_TURN)
-            && let Some(thread) = &mut self.thread
-        {
-            thread.is_internal = true;
-        }
-        self.turn = CodexTurn { id: Some(id.to_owned()), ..CodexTurn::default() };
+        let subagent = self.thread.as_ref().and_then(|thread| thread.subagent.as_deref());
+        let is_copied = id.starts_with(IMPORTED_TURN)
+            || subagent.is_some_and(|thread| began_before(id, thread));
+        self.turn = CodexTurn { id: Some(id.to_owned()), is_copied, ..CodexTurn::default() };
         self.reported.clear();
     }
 
@@ -287,7 +306,7 @@ impl Codex {
     fn prompt(&mut self, words: &str, at: Option<i64>, sink: &mut EventSink<'_>) {
         let Some(thread) = &self.thread else { return };
         // A subagent's task was written by the agent.
-        if words.trim().is_empty() || thread.subagent.is_some() {
+        if words.trim().is_empty() || thread.subagent.is_some() || self.turn.is_copied {
             return;
         }
         self.turn.prompts += 1;
@@ -335,7 +354,7 @@ impl Codex {
     /// Reports a tool call with its result, once.
     fn result(&mut self, id: &str, response: Value, at: Option<i64>, sink: &mut EventSink<'_>) {
         let Some(call) = self.calls.remove(id) else { return };
-        if !self.reported.insert(id.to_owned()) {
+        if !self.reported.insert(id.to_owned()) || self.turn.is_copied {
             return;
         }
         let mut payload = self.payload();
@@ -349,6 +368,9 @@ impl Codex {
     /// Reports the answer of the turn.
     fn end_turn(&mut self, last: Option<&str>, at: Option<i64>, sink: &mut EventSink<'_>) {
         let message = mem::take(&mut self.turn.message);
+        if self.turn.is_copied {
+            return;
+        }
         let last = last.filter(|last| !last.trim().is_empty());
         let (words, at) = match (last, message) {
             (Some(last), said) => (last.to_owned(), at.or(said.and_then(|(_, at)| at))),
@@ -384,8 +406,22 @@ impl Codex {
     }
 }
 
-/// The kind, the time and the payload of a line. A bare item is its own payload.
-fn parts(line: &[u8]) -> Result<(Option<String>, Option<i64>, Json<'_>), Unread> {
+/// Whether a turn is older than a thread, by the times in their ids. A subagent's rollout begins with a copy of its
+/// parent's lines, with new times and the old ids of the turns. Ids of another form tell nothing.
+fn began_before(turn: &str, thread: &str) -> bool {
+    /// Milliseconds since 1970, the first 48 bits of a UUID of version 7.
+    fn time_of(id: &str) -> Option<u64> {
+        const VERSION: usize = 14;
+        if id.len() != 36 || id.as_bytes()[VERSION] != b'7' {
+            return None;
+        }
+        let digits = format!("{}{}", id.get(..8)?, id.get(9..13)?);
+        u64::from_str_radix(&digits, 16).ok()
+    }
+    time_of(turn).zip(time_of(thread)).is_some_and(|(turn, thread)| turn < thread)
+}
+
+fn parts(line: &[u8]) -> Result<RolloutLine<'_>, Unread> {
     let not_read = |error: serde_json::Error| match error.classify() {
         serde_json::error::Category::Data => Unread::Malformed,
         _ => Unread::NotJson,
@@ -393,11 +429,13 @@ fn parts(line: &[u8]) -> Result<(Option<String>, Option<i64>, Json<'_>), Unread>
     let whole: CodexLine<'_> = serde_json::from_slice(line).map_err(not_read)?;
     let at = whole.timestamp.as_deref().and_then(time::parse_rfc3339);
     match whole.payload {
-        Some(payload) => Ok((whole.kind, at, payload)),
+        Some(payload) => {
+            Ok(RolloutLine { kind: whole.kind, at, ordinal: whole.ordinal, payload })
+        }
         None => {
             let bare: Json<'_> = serde_json::from_slice(line).map_err(not_read)?;
             let state = bare.get("record_type").map(|_| "state".to_owned());
-            Ok((state.or(whole.kind), at, bare))
+            Ok(RolloutLine { kind: state.or(whole.kind), at, ordinal: None, payload: bare })
         }
     }
 }

@@ -111,3 +111,57 @@ fn a_subagents_work_belongs_to_the_session_of_its_parent() {
     let done = event(r#"{"type":"task_complete","turn_id":"t-1","last_agent_message":"Found."}"#);
     assert_eq!(events(&[&meta, STARTED, &prompt, &done]), ["SubagentStop t-1 Found."]);
 }
+
+const SPAWNED: &str = r#"{"type":"session_meta","payload":{"id":"019a0002-0000-7000-8000-000000000001","source":{"subagent":{"thread_spawn":{"parent_thread_id":"th-0"}}}}}"#;
+
+/// A turn with a prompt and an answer.
+fn turn(id: &str, answer: &str) -> Vec<String> {
+    vec![
+        event(&format!(r#"{{"type":"task_started","turn_id":"{id}"}}"#)),
+        event(r#"{"type":"user_message","message":"search the ibex"}"#),
+        item(&format!(
+            r#"{{"type":"function_call","name":"exec_command","arguments":"{{\"cmd\":\"ls {answer}\"}}","call_id":"c-{id}"}}"#
+        )),
+        item(&format!(
+            r#"{{"type":"function_call_output","call_id":"c-{id}","output":"ok"}}"#
+        )),
+        event(&format!(
+            r#"{{"type":"task_complete","turn_id":"{id}","last_agent_message":"{answer}"}}"#
+        )),
+    ]
+}
+
+#[test]
+fn a_subagents_copy_of_its_parents_turns_is_left_out() {
+    let old = turn("019a0001-0000-7000-8000-000000000001", "parent");
+    let own = turn("019a0003-0000-7000-8000-000000000001", "own");
+    let lines: Vec<&str> =
+        [SPAWNED, META].into_iter().chain(old.iter().chain(&own).map(String::as_str)).collect();
+    let id = "019a0003-0000-7000-8000-000000000001";
+    assert_eq!(
+        events(&lines),
+        [format!("PostToolUse {id} ls own"), format!("SubagentStop {id} own")]
+    );
+}
+
+#[test]
+fn lines_before_a_subagents_first_ordinal_are_left_out() {
+    let meta = SPAWNED.replace(r#""source""#, r#""subagent_history_start_ordinal":5,"source""#);
+    let mut lines = vec![meta];
+    let all = [turn("t-1", "parent"), turn("t-2", "own")].concat();
+    for (ordinal, line) in all.iter().enumerate() {
+        lines.push(line.replacen('{', &format!(r#"{{"ordinal":{ordinal},"#), 1));
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(events(&lines), ["PostToolUse t-2 ls own", "SubagentStop t-2 own"]);
+}
+
+#[test]
+fn own_turns_after_those_of_another_agent_are_read() {
+    let lines = [turn("external-import-turn-1", "copied"), turn("t-2", "own")].concat();
+    let lines: Vec<&str> = [META].into_iter().chain(lines.iter().map(String::as_str)).collect();
+    assert_eq!(
+        events(&lines),
+        ["UserPromptSubmit t-2 search the ibex", "PostToolUse t-2 ls own", "Stop t-2 own"]
+    );
+}
