@@ -186,7 +186,7 @@ impl RecordWork {
         imports::note_created(tx, id, &marks)?;
         changed.into_iter().for_each(|session| sessions::summarise_later(tx, session));
         for (file, head, cursor) in self.cursors.iter().filter(|_| counts.excluded == 0) {
-            imports::set_cursor(tx, (*file, *head), cursor, id)?;
+            imports::set_cursor(tx, (*file, *head), cursor)?;
         }
         imports::count(tx, id, self.cursors.len() as u64, counts.added())?;
         session_events::imported(tx, counts.added())?;

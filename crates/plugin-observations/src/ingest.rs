@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::observations::{self, Added, NewObservation};
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen};
-use store::{Rx, Tx, origins, receipts, retention};
+use store::{Rx, Tx, import_effects, origins, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 
 use crate::run_place;
@@ -116,13 +116,14 @@ fn marked(
         metadata,
         failed: false,
         agent_id: None,
+        batch: None,
     };
     observations::add(tx, &new, &observations::Folding::default()).map(drop)
 }
 
 fn prompted(tx: &Tx<'_>, captured: &Captured<'_>, text: &Redacted<String>) -> Result<(), OpError> {
     let (event, seen) = (&*captured.event, captured.session);
-    observations::forget_repeats(tx, seen.id, event.at)?;
+    observations::forget_repeats(tx, seen.id, event.at, captured.batch)?;
     if text.trim().is_empty() {
         return Ok(());
     }
@@ -141,22 +142,24 @@ fn prompted(tx: &Tx<'_>, captured: &Captured<'_>, text: &Redacted<String>) -> Re
 
 /// Notes the event's record, and stores where it comes from, so that it is stored once.
 fn note_record(tx: &Tx<'_>, captured: &Captured<'_>, added: Added) -> Result<(), OpError> {
-    captured.note_record(added);
+    // Nothing happened to the record of a hook whose repeat an import found.
+    if !matches!(added, Added::Known(_)) {
+        captured.note_record(added);
+    }
     let Some(origin) = captured.origin else { return Ok(()) };
-    let batch = match captured.batch {
-        Some(batch) => added_by(tx, added, batch)?,
-        None => None,
-    };
-    origins::add(tx, origin, added.id(), batch)
+    note_origin(tx, captured, origin, added)
 }
 
-/// The import that brings an origin. A record without an origin is a hook's, and nothing would protect it from the undo
-/// of an import whose record was folded into it.
-fn added_by(tx: &Tx<'_>, added: Added, batch: i64) -> Result<Option<i64>, OpError> {
-    match added {
-        Added::New(_) => Ok(Some(batch)),
-        Added::Folded(record) => Ok(origins::has_any(tx, record)?.then_some(batch)),
+fn note_origin(
+    tx: &Tx<'_>,
+    captured: &Captured<'_>,
+    origin: Origin,
+    added: Added,
+) -> Result<(), OpError> {
+    if let (Some(batch), Added::Known(record)) = (captured.batch, added) {
+        import_effects::claim(tx, batch, record)?;
     }
+    origins::add(tx, origin, added.id(), captured.batch)
 }
 
 fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(), OpError> {
@@ -180,6 +183,7 @@ fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(),
         metadata: metadata.as_ref(),
         failed: answer.failed,
         agent_id: event.agent_id.as_deref(),
+        batch: captured.batch,
     };
     let added = observations::add_answer(tx, &new)?;
     note_record(tx, captured, added)
@@ -225,6 +229,7 @@ fn used(
         metadata: Some(metadata),
         failed: tool.failed,
         agent_id: event.agent_id.as_deref(),
+        batch: captured.batch,
     };
     let added = observations::add(tx, &new, &settings.folding)?;
     note_record(tx, captured, added)?;
@@ -241,9 +246,9 @@ fn used(
         let other =
             NewObservation { file_path: Some(&path), content: &content, metadata: checkout, ..new };
         let added = observations::add(tx, &other, &settings.folding)?;
-        if let (Some(origin), Some(batch)) = (captured.origin, captured.batch) {
+        if let Some(origin) = captured.origin.filter(|_| captured.is_imported()) {
             let origin = Origin::of(&["file", &origin.to_string(), &path]);
-            origins::add(tx, origin, added.id(), added_by(tx, added, batch)?)?;
+            note_origin(tx, captured, origin, added)?;
         }
     }
     Ok(())
@@ -270,7 +275,7 @@ fn absolute(path: &Redacted<String>, cwd: Option<&Redacted<String>>) -> Redacted
 fn summarised(tx: &Tx<'_>, captured: &Captured<'_>, settings: &Settings) -> Result<(), OpError> {
     let (event, seen) = (&*captured.event, captured.session);
     sessions::summarise_later(tx, seen.id);
-    observations::forget_repeats(tx, seen.id, event.at)?;
+    observations::forget_repeats(tx, seen.id, event.at, captured.batch)?;
     match captured.is_imported() {
         true => Ok(()),
         false => sweep_if_due(tx, event, settings),

@@ -189,6 +189,10 @@ impl Recorder {
         {
             return Ok(ImportCounts::of_too_old());
         }
+        // A hook stored it together with others.
+        if captured.origin.is_some() && captured.record().is_none() {
+            return Ok(ImportCounts::of_known());
+        }
         Ok(counts_of(&captured.event))
     }
 

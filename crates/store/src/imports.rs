@@ -9,7 +9,7 @@ use text::secrets::Redacted;
 use crate::cells::Cells as _;
 use crate::purge::{self, PurgeFilter, Purged};
 use crate::tx::{Rx, Tx};
-use crate::{hash, projects, session_details, sessions};
+use crate::{hash, import_effects, projects, session_details, sessions};
 
 /// Begins an import, or continues the given one, which then names this source too. Returns its id.
 pub fn begin(tx: &Tx<'_>, batch: Option<i64>, at: i64, source: &str) -> Result<i64, OpError> {
@@ -88,19 +88,20 @@ pub fn cursor(rx: &Rx<'_>, file: Origin) -> Result<Option<FileCursor>, OpError> 
     })
 }
 
-/// Stores how far a file was imported.
+/// Stores how far a file was imported, with the newest import: records of any import until then may be among those that
+/// were known.
 pub fn set_cursor(
     tx: &Tx<'_>,
     (file, head): (Origin, Origin),
     cursor: &FileCursor,
-    batch: i64,
 ) -> Result<(), OpError> {
     const SET: &str = "INSERT INTO import_cursors (file, size, modified, position, head, batch) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (file) DO UPDATE SET size = excluded.size, \
+         SELECT ?1, ?2, ?3, ?4, ?5, coalesce(max(id), 0) FROM import_batches WHERE true \
+         ON CONFLICT (file) DO UPDATE SET size = excluded.size, \
          modified = excluded.modified, position = excluded.position, head = excluded.head, \
          batch = excluded.batch";
     let FileCursor { size, modified, position, .. } = cursor;
-    let given = params![file.0, size, modified, position, head.0, batch];
+    let given = params![file.0, size, modified, position, head.0];
     tx.sql(|db| db.prepare_cached(SET)?.execute(given).map(drop))
 }
 
@@ -117,20 +118,26 @@ pub fn plan_undo(rx: &Rx<'_>, batch: i64) -> Result<Purged, OpError> {
     purge::plan(rx, &added_by(rx, batch)?)
 }
 
-/// Deletes what an import added. Its files can be imported again.
+/// Deletes what an import added. All files that were read since it began are read again by the next import: a later
+/// import may have found their records known.
 pub fn undo(tx: &Tx<'_>, batch: i64) -> Result<Purged, OpError> {
     const TRACES: [&str; 4] = [
         "DELETE FROM origins WHERE batch = ?1",
-        "DELETE FROM import_cursors WHERE batch = ?1",
+        "DELETE FROM import_cursors WHERE batch >= ?1",
         "DELETE FROM import_created WHERE batch = ?1",
         "DELETE FROM import_batches WHERE id = ?1",
     ];
     let spans = spans(tx, batch)?;
     forget_titles(tx, batch)?;
-    unfold(tx, batch)?;
+    import_effects::unfold(tx, batch)?;
+    let counted = import_effects::actions_without(tx, batch)?;
     let undone = purge::undo(tx, &added_by(tx, batch)?)?;
+    import_effects::restore_actions(tx, &counted)?;
     for (session, span) in spans {
-        sessions::shrink(tx, session, span)?;
+        import_effects::forget_repeats(tx, session)?;
+        if !import_effects::restore_times(tx, batch, session)? {
+            sessions::shrink(tx, session, span)?;
+        }
     }
     let created = |kind: Created| -> Result<Vec<i64>, OpError> {
         const CREATED: &str =
@@ -149,16 +156,6 @@ pub fn undo(tx: &Tx<'_>, batch: i64) -> Result<Purged, OpError> {
         tx.sql(|db| db.prepare_cached(trace)?.execute([batch]))?;
     }
     Ok(undone)
-}
-
-/// Takes back what an import counted with actions that stay, because something else reported them too.
-fn unfold(tx: &Tx<'_>, batch: i64) -> Result<(), OpError> {
-    const UNFOLD: &str = "UPDATE observations AS d SET count = max(d.count - own.n, 1), \
-           last_at = CASE WHEN d.count - own.n > 1 THEN d.last_at END \
-         FROM (SELECT o.record, count(*) AS n FROM origins o WHERE o.batch = ?1 AND EXISTS \
-           (SELECT 1 FROM origins t WHERE t.record = o.record AND t.batch IS NOT ?1) \
-           GROUP BY o.record) own WHERE d.id = own.record AND d.kind <> 'answer'";
-    tx.sql(|db| db.prepare_cached(UNFOLD)?.execute([batch]).map(drop))
 }
 
 /// Gives a row that an import created and that is still used to another import, whose undo then removes it.

@@ -46,6 +46,7 @@ mod hint_rows;
 pub mod hints;
 pub mod history;
 pub mod hook_events;
+pub mod import_effects;
 pub mod imports;
 pub mod index_health;
 mod index_state;

@@ -15,7 +15,9 @@ use text::secrets::Redacted;
 
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
-use crate::{activity_counts, failures, origins, passages, paths, prompts, record_ids};
+use crate::{
+    activity_counts, failures, import_effects, origins, passages, paths, prompts, record_ids,
+};
 
 #[cfg(test)]
 pub(crate) use aggregate::OLD;
@@ -45,6 +47,8 @@ pub struct NewObservation<'a> {
     pub failed: bool,
     /// The subagent that acted.
     pub agent_id: Option<&'a str>,
+    /// The import that brings it; none for a hook.
+    pub batch: Option<i64>,
 }
 
 /// The result of adding an observation.
@@ -53,12 +57,14 @@ pub enum Added {
     New(i64),
     /// It repeats the one with this id, which counts it.
     Folded(i64),
+    /// An import found a repeat of this one, which is a hook's and does not change.
+    Known(i64),
 }
 
 impl Added {
     pub fn id(self) -> i64 {
         match self {
-            Added::New(id) | Added::Folded(id) => id,
+            Added::New(id) | Added::Folded(id) | Added::Known(id) => id,
         }
     }
 }
@@ -71,6 +77,7 @@ pub(crate) const ADD: &str = "INSERT INTO observations (id, session, project, pr
 pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<Added, OpError> {
     let same = fold::same(new, folding);
     let added = match fold::judge(tx, new, same, folding)? {
+        fold::Verdict::Known(record) => return Ok(Added::Known(record)),
         fold::Verdict::Fold(earlier) if fold::into(tx, new, (same, &earlier), folding)? => {
             Added::Folded(earlier.observation)
         }
@@ -84,6 +91,9 @@ pub fn add(tx: &Tx<'_>, new: &NewObservation<'_>, folding: &Folding) -> Result<A
     };
     if let Some(prompt) = new.prompt.filter(|_| new.kind.is_action()) {
         prompts::note_action(tx, prompt);
+        if let Some(batch) = new.batch {
+            import_effects::note_action(tx, batch, prompt)?;
+        }
     }
     Ok(added)
 }
@@ -125,6 +135,12 @@ pub fn add_answer(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<Added, OpErro
         && content == new.content.as_str()
         && prompt == new.prompt
     {
+        if let Some(batch) = new.batch {
+            if import_effects::is_of_hook(tx, id)? {
+                return Ok(Added::Known(id));
+            }
+            import_effects::note_repeat(tx, batch, id)?;
+        }
         tx.sql(|db| db.prepare_cached(COUNT)?.execute(params![id, new.at]))?;
         return Ok(Added::Folded(id));
     }
@@ -169,6 +185,7 @@ pub fn mark(
         metadata: None,
         failed: false,
         agent_id: None,
+        batch: None,
     };
     insert(tx, &new)
 }
@@ -210,11 +227,18 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     }
 }
 
-/// Forgets which repeats of a session could still be folded, once they are too old for it.
-pub fn forget_repeats(tx: &Tx<'_>, session: i64, now: i64) -> Result<(), OpError> {
-    const FORGET: &str = "DELETE FROM repeats WHERE session = ?1 AND at < ?2";
+/// Forgets which repeats of a session could still be folded, once they are too old for it. An import forgets only those
+/// of its own observations.
+pub fn forget_repeats(
+    tx: &Tx<'_>,
+    session: i64,
+    now: i64,
+    batch: Option<i64>,
+) -> Result<(), OpError> {
+    const FORGET: &str = "DELETE FROM repeats WHERE session = ?1 AND at < ?2 AND (?3 IS NULL \
+         OR EXISTS (SELECT 1 FROM origins WHERE record = observation AND batch = ?3))";
     let old = now.saturating_sub(limits::REPEAT_MS);
-    tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![session, old]).map(drop))
+    tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![session, old, batch]).map(drop))
 }
 
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {

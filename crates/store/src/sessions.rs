@@ -260,7 +260,7 @@ fn continue_in_project(
 }
 
 /// Drops the cached session, because its state changes.
-fn forget_alive(tx: &Tx<'_>, id: i64) {
+pub(crate) fn forget_alive(tx: &Tx<'_>, id: i64) {
     tx.cached::<AliveSessions>().0.borrow_mut().retain(|_, alive| alive.id != id);
 }
 

@@ -429,9 +429,7 @@ fn parts(line: &[u8]) -> Result<RolloutLine<'_>, Unread> {
     let whole: CodexLine<'_> = serde_json::from_slice(line).map_err(not_read)?;
     let at = whole.timestamp.as_deref().and_then(time::parse_rfc3339);
     match whole.payload {
-        Some(payload) => {
-            Ok(RolloutLine { kind: whole.kind, at, ordinal: whole.ordinal, payload })
-        }
+        Some(payload) => Ok(RolloutLine { kind: whole.kind, at, ordinal: whole.ordinal, payload }),
         None => {
             let bare: Json<'_> = serde_json::from_slice(line).map_err(not_read)?;
             let state = bare.get("record_type").map(|_| "state".to_owned());

@@ -156,3 +156,34 @@ fn sessions_of_gemini_cli_become_records_in_both_forms() {
     );
     assert_eq!(counts(&import(&home, "gemini-cli")), [0, 0, 0, 0, 3]);
 }
+
+/// @import_codex
+#[test]
+fn each_answer_of_a_subagent_of_codex_is_imported() {
+    let (home, shop) = workshop();
+    let parent = "019a0001-0000-7000-8000-00000000000a";
+    let meta = |id: &str, source: Value| {
+        codex_line(
+            "session_meta",
+            &json!({ "id": id, "cwd": shop, "source": source, "originator": "codex_cli_rs" }),
+        )
+    };
+    let folder = ".codex/sessions/2026/10/05";
+    let own = meta(parent, json!("cli")) + &codex_turn("u-0", "where is the zebra?");
+    home.write(&format!("{folder}/rollout-2026-10-05T09-00-00-{parent}.jsonl"), &own);
+    let child = "019a0002-0000-7000-8000-00000000000b";
+    let spawned = json!({ "subagent": { "thread_spawn": { "parent_thread_id": parent } } });
+    let text = [
+        meta(child, spawned),
+        own,
+        codex_turn("u-1", "search the ibex"),
+        codex_turn("u-2", "search the gnu"),
+    ]
+    .concat();
+    let file = home.write(&format!("{folder}/rollout-2026-10-05T09-01-00-{child}.jsonl"), &text);
+    let imported = import(&home, "codex");
+    assert_eq!(counts(&imported), [1, 3, 3, 3, 2], "{imported}");
+    std::fs::write(&file, text + &codex_turn("u-3", "search the tapir")).unwrap();
+    let grown = import(&home, "codex");
+    assert_eq!(counts(&grown)[..3], [0, 1, 1], "{grown}");
+}

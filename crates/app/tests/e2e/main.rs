@@ -54,6 +54,7 @@ mod import_opencode;
 mod import_records;
 mod import_sessions;
 mod import_steps;
+mod import_undo;
 mod impostors;
 mod install;
 mod install_faults;

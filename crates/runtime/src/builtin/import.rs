@@ -12,6 +12,7 @@ use model::{OpError, limits, time};
 use place::{PlaceSource, PlacesOfCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::import_effects::{self, TimesBefore};
 use store::purge::Purged;
 use store::{Rx, Tx, imports, projects, session_events, sessions, unfinished};
 use text::secrets::{Profile, Redacted, redact};
@@ -183,12 +184,14 @@ impl ImportWork {
         let places = &PlacesOfCall::new(&recorder.places);
         let from = ImportedFrom { batch, places, file, sessions, again, unidentified };
         let mut last = BTreeMap::new();
+        let mut spans = SessionSpans::new(tx, batch);
         let mut left = None;
         for (done, event) in self.events.iter().enumerate() {
             if done >= limits::IMPORT_EVENTS_BESIDE && tx.is_awaited() {
                 left = Some(self.events.len() - done);
                 break;
             }
+            spans.note(event)?;
             let imported = recorder.import(tx, event, from)?;
             if imported.added() > 0 {
                 last.insert(event.session.as_str(), event);
@@ -205,6 +208,7 @@ impl ImportWork {
             unfinished::retract(tx, file, &end.sessions, None)?;
         }
         imports::note_created(tx, batch, &marks)?;
+        spans.store(&last)?;
         continue_sessions(tx, &last)?;
         let mut files = 0;
         if left.is_none() {
@@ -212,7 +216,7 @@ impl ImportWork {
             files = self.cursors.len() as u64;
             // The next import reads a file again whose events are excluded now: the settings may change.
             for (file, head, cursor) in self.cursors.iter().filter(|_| counts.excluded == 0) {
-                imports::set_cursor(tx, (*file, *head), cursor, batch)?;
+                imports::set_cursor(tx, (*file, *head), cursor)?;
             }
         }
         imports::count(tx, batch, files, counts.added())?;
@@ -256,6 +260,42 @@ impl ImportWork {
             if let Some(id) = sessions::id_of(tx, name)? {
                 imports::entitle(tx, batch, id, title)?;
             }
+        }
+        Ok(())
+    }
+}
+
+/// The sessions of a call that are older than their import: their times before, and the first and the last time of their
+/// events.
+struct SessionSpans<'t, 'tx, 'e> {
+    tx: &'t Tx<'tx>,
+    batch: i64,
+    spans: BTreeMap<&'e str, (Option<TimesBefore>, (i64, i64))>,
+}
+
+impl<'t, 'tx, 'e> SessionSpans<'t, 'tx, 'e> {
+    fn new(tx: &'t Tx<'tx>, batch: i64) -> SessionSpans<'t, 'tx, 'e> {
+        SessionSpans { tx, batch, spans: BTreeMap::new() }
+    }
+
+    /// Notes an event that is about to be stored.
+    fn note(&mut self, event: &'e HookEvent) -> Result<(), OpError> {
+        let name = event.session.as_str();
+        if let Some((_, (first, last))) = self.spans.get_mut(name) {
+            (*first, *last) = ((*first).min(event.at), (*last).max(event.at));
+            return Ok(());
+        }
+        let before = import_effects::times(self.tx, self.batch, name)?;
+        self.spans.insert(name, (before, (event.at, event.at)));
+        Ok(())
+    }
+
+    /// Stores what was noted. `last` has the sessions with a new record.
+    fn store(self, last: &BTreeMap<&str, &HookEvent>) -> Result<(), OpError> {
+        for (name, (before, span)) in self.spans {
+            let Some(before) = before else { continue };
+            let has_new = last.contains_key(name);
+            import_effects::note_times(self.tx, self.batch, before, span, has_new)?;
         }
         Ok(())
     }

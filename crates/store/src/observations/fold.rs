@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use super::{NewObservation, metadata_text};
 use crate::cells::Cells as _;
 use crate::tx::Tx;
-use crate::{activity_counts, hash, passages};
+use crate::{activity_counts, hash, import_effects, passages};
 
 /// How repeats are folded.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ pub(crate) struct Earlier {
 
 pub(crate) enum Verdict {
     Fold(Earlier),
+    /// An import brings it, and a hook's row, which does not change, has it.
+    Known(i64),
     /// It gets a row of its own, into which others may fold if it `folds`.
     Keep {
         folds: bool,
@@ -50,7 +52,7 @@ impl Verdict {
     /// Whether others may fold into a new row for this record.
     pub(crate) fn folds(&self) -> bool {
         match self {
-            Verdict::Fold(_) => true,
+            Verdict::Fold(_) | Verdict::Known(_) => true,
             Verdict::Keep { folds } => *folds,
         }
     }
@@ -83,7 +85,7 @@ pub(crate) fn judge(
     if folding.is_read(new) {
         let newest = earlier(tx, new.session, same, 1)?.pop();
         let first = newest.filter(|one| within(one.first_at, folding.reads_ms));
-        return Ok(first.map_or(Verdict::Keep { folds: true }, Verdict::Fold));
+        return first.map_or(Ok(Verdict::Keep { folds: true }), |one| counted_by(tx, new, one));
     }
     // The rows that are kept one by one, and the one that the others fold into.
     let earlier = earlier(tx, new.session, same, limits::REPEATS_KEPT + 1)?;
@@ -92,7 +94,17 @@ pub(crate) fn judge(
         return Ok(Verdict::Keep { folds: false });
     }
     let into = recent().find(|one| one.folds && within(one.first_at, limits::REPEAT_MS));
-    Ok(into.map_or(Verdict::Keep { folds: true }, |one| Verdict::Fold(*one)))
+    into.map_or(Ok(Verdict::Keep { folds: true }), |one| counted_by(tx, new, *one))
+}
+
+/// Whether this row counts the record. Undo of an import could not take back what it counts with a hook's row.
+fn counted_by(tx: &Tx<'_>, new: &NewObservation<'_>, row: Earlier) -> Result<Verdict, OpError> {
+    let Some(batch) = new.batch else { return Ok(Verdict::Fold(row)) };
+    if import_effects::is_of_hook(tx, row.observation)? {
+        return Ok(Verdict::Known(row.observation));
+    }
+    import_effects::note_repeat(tx, batch, row.observation)?;
+    Ok(Verdict::Fold(row))
 }
 
 /// The newest rows of equal records.

@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS import_batches (
   added  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 -- Sessions (kind 1), projects (2) and aliases of projects (3) that an import created, and sessions that it named (4),
--- with a hash of the name.
+-- with a hash of the name. From 5 on: rows of others that it changed, with the value before, see `import_effects`.
 CREATE TABLE IF NOT EXISTS import_created (
   batch INTEGER NOT NULL,
   kind  INTEGER NOT NULL,

@@ -121,7 +121,7 @@ impl Desk {
         let done = self.write(move |tx| {
             Ok(match do_it(tx, &deed)? {
                 Added::New(id) => (true, id),
-                Added::Folded(id) => (false, id),
+                Added::Folded(id) | Added::Known(id) => (false, id),
             })
         });
         if done.0 { Added::New(done.1) } else { Added::Folded(done.1) }
@@ -197,6 +197,7 @@ pub(super) fn do_it(tx: &Tx<'_>, deed: &Deed) -> Result<Added, OpError> {
         metadata: Some(&metadata),
         failed: deed.failed,
         agent_id: None,
+        batch: None,
     };
     observations::add(tx, &new, &Folding::default())
 }

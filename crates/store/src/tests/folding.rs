@@ -145,7 +145,7 @@ fn a_clock_that_jumps_back_folds_nothing_it_should_not_and_loses_nothing() {
     assert_eq!(desk.count(), 2);
     desk.write({
         let session = desk.session.id;
-        move |tx| observations::forget_repeats(tx, session, super::NOW + 120 * MINUTE)
+        move |tx| observations::forget_repeats(tx, session, super::NOW + 120 * MINUTE, None)
     });
     assert!(matches!(desk.reads("/w/app/a.rs", 2 * SECOND), Added::New(_)));
 }

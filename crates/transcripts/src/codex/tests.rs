@@ -122,9 +122,7 @@ fn turn(id: &str, answer: &str) -> Vec<String> {
         item(&format!(
             r#"{{"type":"function_call","name":"exec_command","arguments":"{{\"cmd\":\"ls {answer}\"}}","call_id":"c-{id}"}}"#
         )),
-        item(&format!(
-            r#"{{"type":"function_call_output","call_id":"c-{id}","output":"ok"}}"#
-        )),
+        item(&format!(r#"{{"type":"function_call_output","call_id":"c-{id}","output":"ok"}}"#)),
         event(&format!(
             r#"{{"type":"task_complete","turn_id":"{id}","last_agent_message":"{answer}"}}"#
         )),
