@@ -154,6 +154,8 @@ pub const READ_CONNECTIONS_MAX: usize = 4;
 pub const CALL_MEMORY: Duration = Duration::from_secs(600);
 /// Events that the store retains.
 pub const EVENTS_KEPT: u64 = 10_000;
+/// WAL pages from which on a one-shot command checkpoints while it runs. Only a long import gets there.
+pub const ONE_SHOT_WAL_PAGES: u32 = 8_000;
 /// A one-shot command checkpoints before it exits if the WAL has more bytes than this.
 pub const ONE_SHOT_WAL_BYTES_MAX: u64 = 512 * 1024;
 

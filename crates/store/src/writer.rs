@@ -146,7 +146,11 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, keeper: Keeper, publish: Publish) -> Writer {
         let pruned_at = shared.now();
-        let mover = Mover::of(limits::WAL_PAGES);
+        let long = match shared.setup.one_shot {
+            true => limits::ONE_SHOT_WAL_PAGES,
+            false => limits::WAL_PAGES,
+        };
+        let mover = Mover::of(long);
         Writer {
             shared,
             keeper,
@@ -259,9 +263,7 @@ impl Writer {
     }
 
     fn tend_log(&mut self) {
-        if !self.shared.setup.one_shot
-            && let Some(db) = self.keeper.open_now()
-        {
+        if let Some(db) = self.keeper.open_now() {
             self.mover.tend(db, self.shared.path());
         }
     }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use model::limits;
 use rusqlite::Connection;
 
-use super::{Home, other_connection, wal};
+use super::{Home, desk, other_connection, wal};
 use crate::mover::Mover;
+use crate::{Options, Tx};
 use crate::{connection, files};
 
 /// Writes about so many pages in one transaction.
@@ -62,6 +63,28 @@ fn the_wal_file_is_truncated_unless_a_reader_needs_it() {
     reader.execute_batch("COMMIT").unwrap();
     assert!(connection::shorten_log(&db, limits::STORE_BUSY).unwrap());
     assert_eq!(bytes(), 0);
+}
+
+/// @a_long_log_is_moved
+#[test]
+fn a_one_shot_process_checkpoints_while_it_writes_much() {
+    let home = Home::new();
+    drop(home.open());
+    let other = other_connection(&home.db());
+    other.execute_batch("CREATE TABLE filler (bytes BLOB)").unwrap();
+    let open = home.open_with(Options { one_shot: true, ..home.options() }).unwrap();
+    let pages = || connection::log(&other).unwrap().pages;
+    let (mut longest, mut written) = (0, 0);
+    while pages() >= longest && written < 100_000 {
+        longest = pages();
+        let fill = |tx: &Tx<'_>| {
+            let insert = "INSERT INTO filler VALUES (randomblob(3000))";
+            tx.sql(|db| (0..500).try_for_each(|_| db.prepare_cached(insert)?.execute([]).map(drop)))
+        };
+        desk::write(&open, fill);
+        written += 500;
+    }
+    assert!(written < 100_000, "the log begins anew after {longest} pages");
 }
 
 /// Waits until this holds, or fails after a time that is long for any machine.
