@@ -124,6 +124,9 @@ struct ClaudeLine<'a> {
     is_compact_summary: bool,
     #[serde(default)]
     is_sidechain: bool,
+    #[serde(borrow)]
+    origin: Option<Json<'a>>,
+    prompt_source: Option<Json<'a>>,
     subtype: Option<String>,
     custom_title: Option<String>,
     ai_title: Option<String>,
@@ -151,6 +154,13 @@ impl ClaudeLine<'_> {
     /// Whether the line is about the work of a subagent.
     fn is_of_subagent(&self) -> bool {
         self.is_sidechain || self.agent_id.is_some()
+    }
+
+    /// Whether Claude Code, not the user, wrote the prompt: a task in the background ended, or a reminder is due.
+    fn is_of_host(&self) -> bool {
+        let kind = self.origin.as_ref().and_then(|origin| origin.get("kind"));
+        kind.and_then(Json::as_str) == Some("task-notification")
+            || self.prompt_source.as_ref().and_then(Json::as_str) == Some("system")
     }
 
     /// Whether it is about the compaction of the session, which is no work of the user's.
@@ -263,6 +273,8 @@ impl ClaudeCode {
         self.end_turn(sink);
         self.start_turn(prompt_id.or_else(|| line.uuid.clone()), line.uuid.clone());
         match slash_command(&text) {
+            // Its turn has an answer all the same.
+            _ if line.is_of_host() => self.command = None,
             Some(command) => self.command = Some((context, command)),
             None => {
                 self.calls.clear();
@@ -341,10 +353,13 @@ impl ClaudeCode {
         let text_of = |member: &str| message.get(member).and_then(Json::as_str);
         context.model = text_of("model").filter(|model| !model.starts_with('<')).map(str::to_owned);
         let blocks = message.get("content").and_then(Json::as_list).ok_or(Unread::Malformed)?;
-        let mut text = Vec::new();
+        let (mut text, mut has_call) = (Vec::new(), false);
         for block in blocks {
             match kind_of(block) {
-                Some("tool_use") => self.call(block),
+                Some("tool_use") => {
+                    has_call = true;
+                    self.call(block);
+                }
                 Some("text") => text.extend(block.get("text").and_then(Json::as_str)),
                 _ => {}
             }
@@ -352,9 +367,9 @@ impl ClaudeCode {
         let is_final = match text_of("stop_reason") {
             Some(reason) => matches!(reason, "end_turn" | "stop_sequence"),
             // Earlier versions stored no reason. The file of a subagent ends with its answer.
-            None => context.subagent.is_some(),
+            None => context.subagent.is_some() && !has_call,
         };
-        self.said(text_of("id"), &text.join("\n"), is_final, context);
+        self.said(text_of("id"), (&text.join("\n"), has_call), is_final, context);
         Ok(())
     }
 
@@ -366,7 +381,13 @@ impl ClaudeCode {
     }
 
     /// Notes what the model said. Lines with the same id are parts of one message.
-    fn said(&mut self, id: Option<&str>, text: &str, is_final: bool, context: ClaudeContext) {
+    fn said(
+        &mut self,
+        id: Option<&str>,
+        (text, has_call): (&str, bool),
+        is_final: bool,
+        context: ClaudeContext,
+    ) {
         let known = self.turn.message.as_mut();
         match known.filter(|known| id.is_some() && known.id.as_deref() == id) {
             Some(known) => {
@@ -374,7 +395,7 @@ impl ClaudeCode {
                     let separator = if known.text.is_empty() { "" } else { "\n" };
                     known.text.extend([separator, text]);
                 }
-                known.is_final |= is_final;
+                known.is_final = is_final || known.is_final && !has_call;
                 known.context = context;
             }
             None => {
@@ -402,6 +423,7 @@ impl ClaudeCode {
     ) -> Result<(), Unread> {
         let attachment = line.attachment.as_ref().ok_or(Unread::Malformed)?;
         let is_prompt = kind_of(attachment) == Some("queued_command")
+            && !line.is_of_host()
             && attachment
                 .get("commandMode")
                 .and_then(Json::as_str)
@@ -415,10 +437,13 @@ impl ClaudeCode {
         Ok(())
     }
 
-    /// Reports the answer of the turn, if it has one and no tool is at work.
+    /// Reports the answer of the turn, if it has one and no tool is at work. A call may never get a result; the model says
+    /// that it has ended its turn all the same.
     fn end_turn(&mut self, sink: &mut EventSink<'_>) {
         self.submit_command(sink);
-        let is_over = self.calls.is_empty() && !mem::replace(&mut self.turn.is_answered, true);
+        let is_final = self.turn.message.as_ref().is_some_and(|message| message.is_final);
+        let is_over =
+            (self.calls.is_empty() || is_final) && !mem::replace(&mut self.turn.is_answered, true);
         let Some(message) = self.turn.message.take().filter(|_| is_over) else { return };
         if message.text.trim().is_empty() {
             return;
