@@ -76,22 +76,48 @@ fn sessions(db: &mut ForeignDb) -> Result<Vec<DbSession>, DbProblem> {
     // The keys are between these two, because `;` follows `:`.
     const CONVERSATIONS: &str = "SELECT substr(key, 14), CASE WHEN json_valid(CAST(value AS TEXT)) THEN \
          max(coalesce(json_extract(CAST(value AS TEXT), '$.lastUpdatedAt'), 0), \
-             coalesce(json_extract(CAST(value AS TEXT), '$.createdAt'), 0)) END \
+             coalesce(json_extract(CAST(value AS TEXT), '$.createdAt'), 0)) END, \
+         CASE WHEN json_valid(CAST(value AS TEXT)) THEN \
+         json_extract(CAST(value AS TEXT), '$.subComposerIds') END \
          FROM cursorDiskKV WHERE key > 'composerData:' AND key < 'composerData;' AND value IS NOT NULL";
-    let found: Vec<(String, i64)> = db.read(&mut |db| {
+    let found: Vec<(String, i64, Option<String>)> = db.read(&mut |db| {
         let read = |row: &Row<'_>| {
-            Ok((text(row, 0).unwrap_or_default(), integer(row, 1).unwrap_or_default()))
+            let (id, modified) = (text(row, 0), integer(row, 1));
+            Ok((id.unwrap_or_default(), modified.unwrap_or_default(), text(row, 2)))
         };
         db.prepare(CONVERSATIONS)?.query_map([], read)?.collect()
     })?;
     let folders = workspaces(db.path());
-    let session = |(id, modified): (String, i64)| DbSession {
-        cwd: folders.get(&id).cloned(),
-        id,
-        modified,
-        parent: None,
+    let mut parents: BTreeMap<String, &str> = BTreeMap::new();
+    for (parent, _, children) in &found {
+        let children = children.as_deref().and_then(|list| serde_json::from_str(list).ok());
+        let children: Vec<String> = children.unwrap_or_default();
+        parents.extend(children.into_iter().map(|child| (child, parent.as_str())));
+    }
+    let session = |(id, modified, _): &(String, i64, Option<String>)| {
+        let parent = root_of(&parents, id);
+        DbSession {
+            cwd: folders.get(id).or_else(|| folders.get(parent?)).cloned(),
+            id: id.clone(),
+            modified: *modified,
+            parent: parent.map(str::to_owned),
+        }
     };
-    Ok(found.into_iter().map(session).collect())
+    Ok(found.iter().map(session).collect())
+}
+
+/// The conversation of the user that a conversation of a subagent works for; `None` for one of the user's own.
+fn root_of<'p>(parents: &BTreeMap<String, &'p str>, id: &str) -> Option<&'p str> {
+    /// Levels of subagents; a damaged database may have a cycle.
+    const DEPTH: usize = 16;
+    let mut root = *parents.get(id)?;
+    for _ in 0..DEPTH {
+        match parents.get(root) {
+            Some(above) => root = above,
+            None => return (root != id).then_some(root),
+        }
+    }
+    None
 }
 
 /// The folder of each conversation: the database of a workspace lists its conversations.

@@ -102,6 +102,9 @@ impl Cursor {
         sink: &mut EventSink<'_>,
     ) -> Result<(), Unread> {
         let at = moment(data.get("createdAt"));
+        if let Some(folder) = text(data, "workspaceProjectDir").filter(|dir| dir.starts_with('/')) {
+            self.cwd = Some(folder.to_owned());
+        }
         let words = text(data, "text").unwrap_or_default();
         match data.get("type").and_then(Json::as_number).and_then(serde_json::Number::as_i64) {
             Some(1) => {

@@ -90,6 +90,36 @@ fn conversations_in_the_database_of_cursor_become_records() {
 
 /// @import_cursor
 #[test]
+fn a_conversation_of_a_subagent_belongs_to_the_one_that_started_it() {
+    let (home, shop) = workshop();
+    let global = state(&home, ".config/Cursor/User/globalStorage/state.vscdb");
+    let at = some_days_ago();
+    let conversation = |id: &str, children: Value, bubbles: [Value; 2]| {
+        let headers = json!([{ "bubbleId": "b-1", "type": 1 }, { "bubbleId": "b-2", "type": 2 }]);
+        let composer = json!({ "composerId": id, "createdAt": at, "lastUpdatedAt": at, "subComposerIds": children,
+                               "fullConversationHeadersOnly": headers });
+        put(&global, "cursorDiskKV", &format!("composerData:{id}"), &composer);
+        for (number, bubble) in bubbles.iter().enumerate() {
+            let key = format!("bubbleId:{id}:b-{}", number + 1);
+            put(&global, "cursorDiskKV", &key, bubble);
+        }
+    };
+    let asked = json!({ "type": 1, "text": "where is the zebra?", "workspaceProjectDir": shop });
+    conversation("c-1", json!(["c-2"]), [asked, json!({ "type": 2, "text": "In the barn." })]);
+    let task = json!({ "type": 1, "text": "explore the ibex files" });
+    let tool = json!({ "name": "run_terminal_cmd", "status": "completed", "toolCallId": "call_2",
+                       "rawArgs": "{\"command\":\"ls ibex\"}", "result": "{}" });
+    let call =
+        json!({ "type": 2, "text": "", "toolFormerData": tool, "workspaceProjectDir": shop });
+    conversation("c-2", json!([]), [task, call]);
+    let imported = import(&home, &["cursor"]);
+    assert_eq!(counts(&imported), [1, 1, 1, 0, 0], "the task is no prompt: {imported}");
+    assert_eq!(imported["sessions"], 1, "{imported}");
+    assert_eq!(imported["projects"][0]["project"], "shop", "{imported}");
+}
+
+/// @import_cursor
+#[test]
 fn lines_of_cursors_agent_are_imported_once_although_they_have_no_ids() {
     let (home, shop) = workshop();
     let says = |role: &str, blocks: Value| {
