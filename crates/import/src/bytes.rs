@@ -70,9 +70,25 @@ pub(crate) fn open_path(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 fn decompressed(opened: impl Read + 'static, start: u64) -> io::Result<Box<dyn Read>> {
-    let mut text = StreamingDecoder::new(opened).map_err(io::Error::other)?;
+    let text = StreamingDecoder::new(opened).map_err(|_| damaged())?;
+    let mut text = DecompressedFile { inner: text };
     io::copy(&mut text.by_ref().take(start), &mut io::sink())?;
     Ok(Box::new(text))
+}
+
+fn damaged() -> io::Error {
+    io::Error::other("the compressed file is damaged or incomplete")
+}
+
+/// A compressed file. The decoder's errors are for its developers.
+struct DecompressedFile<R> {
+    inner: R,
+}
+
+impl<R: Read> Read for DecompressedFile<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer).map_err(|_| damaged())
+    }
 }
 
 fn is_compressed_path(path: &Path) -> bool {

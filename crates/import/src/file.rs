@@ -180,6 +180,9 @@ struct FileWork<'s> {
     is_unfinished: bool,
     /// Whether an event is not that of a subagent.
     has_own_event: bool,
+    /// When the file was last changed, and whether its last line waits for its line break.
+    modified: i64,
+    has_rest: bool,
     /// How often each text was read that has no id, by a hash of its session and kind.
     repeats: BTreeMap<[u8; 16], u32>,
 }
@@ -203,6 +206,8 @@ impl<'s> FileWork<'s> {
             is_at_end: false,
             is_unfinished: false,
             has_own_event: false,
+            modified: file.modified,
+            has_rest: false,
             repeats: BTreeMap::new(),
         }
     }
@@ -217,7 +222,10 @@ impl<'s> FileWork<'s> {
             let next = lines::next(input, &mut line)?;
             self.number += 1;
             match next {
-                NextLine::End => return Ok(()),
+                NextLine::End => {
+                    self.rest(&line, sink);
+                    return Ok(());
+                }
                 NextLine::Line(bytes) => {
                     if self.reader.can_start_here(&line) {
                         self.position = self.offset;
@@ -230,6 +238,22 @@ impl<'s> FileWork<'s> {
                     self.offset += bytes;
                 }
             }
+        }
+    }
+
+    /// Reads the last line of a file, which has no line break, if the line is whole and the file is no longer written.
+    fn rest(&mut self, line: &[u8], sink: &mut dyn FnMut(HookEvent)) {
+        let is_whole = || serde_json::from_slice::<serde_json::Value>(line).is_ok();
+        if line.is_empty() || !line.starts_with(b"{") {
+            return;
+        }
+        self.has_rest = true;
+        if self.now.saturating_sub(self.modified) > limits::TRANSCRIPT_QUIET_MS && is_whole() {
+            self.has_rest = false;
+            if self.reader.can_start_here(line) {
+                self.position = self.offset;
+            }
+            self.line(line, sink);
         }
     }
 
@@ -303,7 +327,10 @@ impl<'s> FileWork<'s> {
                 file: self.file.to_string(),
                 size: file.size(),
                 // A session that may continue is read again, because its last answer is not known yet.
-                modified: if is_over { file.modified } else { file.modified.saturating_sub(1) },
+                modified: match is_over && !self.has_rest {
+                    true => file.modified,
+                    false => file.modified.saturating_sub(1),
+                },
                 position,
                 head: head.unwrap_or(self.file).to_string(),
             },

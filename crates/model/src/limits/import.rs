@@ -27,6 +27,8 @@ pub const TRANSCRIPT_LINE_MAX: usize = 64 * 1024 * 1024;
 pub const TRANSCRIPT_HEAD_BYTES: usize = 1024;
 /// A session whose file was not changed for this long is over, in milliseconds.
 pub const TRANSCRIPT_OVER_MS: i64 = 30 * 60 * 1000;
+/// The last line of a file that was not changed for this long is read even without a line break, in milliseconds.
+pub const TRANSCRIPT_QUIET_MS: i64 = 10 * 60 * 1000;
 /// Files of one agent that are looked at.
 pub const TRANSCRIPTS_MAX: usize = 200_000;
 /// Depth of directories below an agent's folder.
