@@ -4,7 +4,7 @@
 //! a new row. All text that [`extract`] returns has passed the secret guard.
 
 mod answer;
-mod digest;
+pub mod digest;
 mod encoding;
 mod event;
 mod final_message;

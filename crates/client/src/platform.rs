@@ -49,9 +49,15 @@ pub fn is_process(pid: u32) -> bool {
 
 /// The locations of this process, from its own environment; `db` is the `--db` flag.
 pub fn locations(db: Option<&Path>) -> Locations {
+    locations_without(db, None)
+}
+
+/// The locations of this process without an environment variable.
+pub fn locations_without(db: Option<&Path>, unset: Option<&str>) -> Locations {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let around = Surroundings {
         var: &|name| match name {
+            name if Some(name) == unset => None,
             "HOME" => home().map(PathBuf::into_os_string),
             "XDG_RUNTIME_DIR" => std::env::var_os(name).or_else(user_runtime_dir),
             _ => std::env::var_os(name),

@@ -26,5 +26,5 @@ pub use order::in_reading_order;
 pub use record_report::{RecordReport, RecordSink, cursor_of};
 pub use records::{RecordInput, recognise_records};
 pub use rows::{Environment, Problem};
-pub use sources::{SOURCES, Source, Transcript, named, recognise, recognise_below};
-pub use tools::MemoryTool;
+pub use sources::{SOURCES, Source, Transcript, UnreadFolder, named, recognise, recognise_below};
+pub use tools::{MemoryTool, is_ours};

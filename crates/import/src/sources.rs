@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -211,20 +211,25 @@ impl Transcript {
 }
 
 impl Source {
-    /// The agent's transcripts on this machine, the oldest first. Of files only names and sizes are read.
-    pub fn transcripts(&self, var: &Environment<'_>) -> Vec<Transcript> {
-        let mut found = Vec::new();
+    /// The agent's transcripts on this machine, the oldest first, and the folders that cannot be read. Of files only names
+    /// and sizes are read.
+    pub fn transcripts(
+        &self,
+        var: &Environment<'_>,
+        unread: &mut Vec<UnreadFolder>,
+    ) -> Vec<Transcript> {
+        let mut found = Found { transcripts: Vec::new(), unread };
         let databases = self.database.as_ref().map(|rows| (rows.databases)(var));
         for path in databases.unwrap_or_default() {
             if let Ok(meta) = fs::metadata(&path) {
-                found.extend(self.sessions_of(&path, &meta));
+                found.transcripts.extend(self.sessions_of(&path, &meta));
             }
         }
         for folder in (self.folders)(var) {
             let wanted = |path: &Path| (self.is_transcript)(path);
             collect(&folder, limits::TRANSCRIPTS_DEPTH_MAX, &wanted, &mut found);
         }
-        self.in_order(found)
+        self.in_order(found.transcripts)
     }
 
     /// The transcripts in the directories of known projects, for an agent that keeps them there.
@@ -262,6 +267,14 @@ impl Source {
         sessions.into_iter().map(session).collect()
     }
 
+    /// Notes the working directory of transcripts of Gemini CLI in a folder that is named after a hash of it, if it is one
+    /// of these.
+    pub fn place_in(&self, roots: &[PathBuf], files: &mut [Transcript]) {
+        if self.name == GEMINI_CLI.name {
+            gemini_cli::place_in(roots, files);
+        }
+    }
+
     /// Facts about the session of a transcript that only its place tells.
     pub(crate) fn origin_of(&self, file: &Transcript) -> Option<SessionPlace> {
         file.place.clone().or_else(|| (self.place)(&file.path))
@@ -280,22 +293,38 @@ impl Source {
     }
 }
 
+/// A folder that cannot be read, and why.
+pub type UnreadFolder = (PathBuf, String);
+
+/// Files and folders that a search came upon.
+struct Found<'u> {
+    transcripts: Vec<Transcript>,
+    unread: &'u mut Vec<UnreadFolder>,
+}
+
 /// Finds the wanted files below a folder. Symbolic links are not followed, so that a loop ends.
-fn collect(
-    folder: &Path,
-    depth: usize,
-    wanted: &dyn Fn(&Path) -> bool,
-    found: &mut Vec<Transcript>,
-) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+fn collect(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool, found: &mut Found<'_>) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        // The agent is not on this machine, or removed the folder meanwhile.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return;
+        }
+        Err(error) => {
+            found.unread.push((folder.to_owned(), error.to_string()));
+            return;
+        }
+    };
     for entry in entries.flatten() {
-        if found.len() >= limits::TRANSCRIPTS_MAX {
+        if found.transcripts.len() >= limits::TRANSCRIPTS_MAX {
             return;
         }
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, depth - 1, wanted, found),
-            Ok(kind) if kind.is_file() && wanted(&path) => found.extend(transcript(&entry)),
+            Ok(kind) if kind.is_file() && wanted(&path) => {
+                found.transcripts.extend(transcript(&entry));
+            }
             _ => {}
         }
     }
@@ -355,13 +384,17 @@ impl Source {
     }
 }
 
-/// The transcripts below a folder that the user names, by their content, by source and the oldest first.
-pub fn recognise_below(folder: &Path) -> Vec<(&'static Source, Vec<Transcript>)> {
-    let mut files = Vec::new();
+/// The transcripts below a folder that the user names, by their content, by source and the oldest first, and the folders
+/// that cannot be read.
+pub fn recognise_below(
+    folder: &Path,
+    unread: &mut Vec<UnreadFolder>,
+) -> Vec<(&'static Source, Vec<Transcript>)> {
+    let mut files = Found { transcripts: Vec::new(), unread };
     collect(folder, limits::TRANSCRIPTS_DEPTH_MAX, &may_be_transcript, &mut files);
     let mut found: Vec<(&Source, Vec<Transcript>)> =
         SOURCES.iter().map(|source| (source, Vec::new())).collect();
-    for file in files {
+    for file in files.transcripts {
         let Some((source, transcripts)) = recognise(&file.path) else { continue };
         if let Some((_, own)) = found.iter_mut().find(|(other, _)| other.name == source.name) {
             own.extend(transcripts);

@@ -10,6 +10,8 @@ mod rows;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::database::{FileHead, HEADER_BYTES};
+
 use crate::foreign_db::ForeignDb;
 use crate::record_report::{RecordReport, RecordSink};
 use crate::rows::Environment;
@@ -52,9 +54,9 @@ impl MemoryTool {
         let home = || var("HOME").map(PathBuf::from);
         let at_home = |path: &str| home().map(|home| home.join(path));
         let places: Vec<Option<PathBuf>> = match self {
-            MemoryTool::Nmem => match var("NMEM_DB") {
-                Some(path) => vec![Some(path.into())],
-                None => {
+            MemoryTool::Nmem => match var("NMEM_DB").map(PathBuf::from) {
+                Some(path) if !is_ours(&path) => vec![Some(path)],
+                _ => {
                     let usual = [".nmem/nmem.db", ".local/share/nmem/nmem.db", "nmem/nmem.db"];
                     usual.map(at_home).to_vec()
                 }
@@ -90,6 +92,14 @@ impl MemoryTool {
             MemoryTool::BasicMemory => basic_memory::read(path, sink),
             MemoryTool::McpMemory => mcp_memory::read(path, home, sink),
         }
+    }
+}
+
+/// Whether a file is a database of ours, or may become one: `NMEM_DB` names our own database, too.
+pub fn is_ours(path: &Path) -> bool {
+    match regular::read(path, HEADER_BYTES as u64) {
+        Ok(head) => FileHead::of(&head).is_ours_or_empty(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

@@ -109,7 +109,10 @@ fn run_on(argv: Vec<OsString>, mut out: Output) -> u8 {
     let parsed = cli::parse(&table, own_commands(&table), argv, &mut out, &mut std::io::stdin());
     let mut world = World {
         out,
-        locations: client::platform::locations(parsed.db.as_deref()),
+        locations: client::platform::locations_without(
+            parsed.db.as_deref(),
+            import::source_variable(&parsed.picked),
+        ),
         db: parsed.db,
         settings: Vec::new(),
         build: crate::kit::build(),

@@ -460,7 +460,7 @@ fn a_filter_leaves_the_rest_for_the_next_import() {
     let desk = desk();
     desk.write("s-import.jsonl", &desk.session());
     assert_eq!(desk.added(&["--since", "1d"]), 0);
-    assert_eq!(desk.added(&["--project", "elsewhere"]), 0);
+    assert_eq!(desk.home.run(&["import", "--yes", "--project", "elsewhere"]).code, 1);
     assert_eq!(desk.added(&["--exclude-project", &desk.shop]), 0);
     assert_eq!(desk.added(&["--project", "shop"]), 4);
     let refused = desk.home.run(&["import", "--since", "whenever"]);

@@ -147,6 +147,10 @@ fn files_of_agents_become_memories_and_follow_their_files() {
     std::fs::write(shop.join("CLAUDE.md"), "# Preferences\n\n- Zebra totals are rounded up\n")
         .unwrap();
     std::fs::remove_file(shop.join("AGENTS.md")).unwrap();
+    let dry =
+        home.command(["import", "memories", "--dry-run"]).current_dir(&shop).output().unwrap();
+    let dry = String::from_utf8_lossy(&dry.stdout);
+    assert!(!dry.contains("deleted 3") && dry.contains("would be deleted"), "{dry}");
     let second = import_in(&home, &shop, &["memories"]);
     assert_eq!(
         (&second["added"], &second["counts"]["removed"]),
@@ -224,7 +228,7 @@ fn rows_of_nmem_become_records_one_to_one() {
          CREATE TABLE prompts (id INTEGER PRIMARY KEY, session_id TEXT, timestamp INTEGER, source TEXT, content TEXT);
          CREATE TABLE observations (id INTEGER PRIMARY KEY, session_id TEXT, prompt_id INTEGER, timestamp INTEGER, obs_type TEXT,
            source_event TEXT, tool_name TEXT, file_path TEXT, content TEXT, metadata TEXT, is_pinned INTEGER DEFAULT 0);
-         INSERT INTO sessions VALUES ('n-1', '{0}', {at}, {at} + 60, NULL);
+         INSERT INTO sessions VALUES ('n-1', '{0}', {at}, {at} + 60, '{{\"intent\":\"feed the pangolin\"}}');
          INSERT INTO prompts VALUES (1, 'n-1', {at}, 'user', 'why do the zebra totals differ?');
          INSERT INTO observations VALUES (1, 'n-1', 1, {at} + 1, 'file_edit', 'PostToolUse', 'Edit', '{0}/cart.py', 'Edit cart.py: zebra', '{{\"a\":1}}', 1);
          INSERT INTO observations VALUES (2, 'n-1', 1, {at} + 2, 'command_error', 'PostToolUseFailure', 'Bash', NULL, 'pytest quagga failed', NULL, 0);
@@ -242,7 +246,15 @@ fn rows_of_nmem_become_records_one_to_one() {
     let hits = finds(&home, "cart.py zebra");
     let shown = home.run(&["show", &hits[0]["id"].to_string(), "--json"]).json();
     assert_eq!(shown["results"][0]["is_pinned"], true, "{shown}");
+    assert!(!finds(&home, "pangolin").is_empty(), "the summary of the session");
     assert_eq!(home.run(&["import", &path, "--json"]).json()["unchanged"], 1);
+    // nmem's own variable names its database here, although it names ours elsewhere.
+    let by_name = home.command(["import", "nmem", "--json"]).env("NMEM_DB", &db).output().unwrap();
+    assert_eq!(by_name.status.code(), Some(0), "{by_name:?}");
+    let by_name: Value = serde_json::from_slice(&by_name.stdout).unwrap();
+    assert_eq!(by_name["unchanged"], 1, "{by_name}");
+    let elsewhere = home.command(["recent"]).env("NMEM_DB", &db).output().unwrap();
+    assert_eq!(elsewhere.status.code(), Some(1), "{elsewhere:?}");
     assert_eq!(state(&db), unchanged);
     undo(&home, &imported["batch"]);
     assert_eq!(sqlite::dump(&home), before);

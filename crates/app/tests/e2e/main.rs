@@ -48,6 +48,7 @@ mod import;
 mod import_agents;
 mod import_editors;
 mod import_faults;
+mod import_filters;
 mod import_first;
 mod import_follow;
 mod import_opencode;

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use model::observation::ObsType;
-use model::portable::{PortableObservation, PortableRecord};
-use serde_json::Value;
-use text::secrets::{Profile, redact, redact_json, redact_place};
+use model::portable::{PortableObservation, PortableRecord, PortableSession};
+use serde_json::{Value, json};
+use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 
 use super::rows::{self, ToolDb};
 use crate::foreign_db;
@@ -83,18 +83,41 @@ pub(super) fn read(path: &Path, sink: &mut RecordSink<'_>) -> io::Result<RecordR
 
 fn sessions(db: &mut ToolDb, sink: &mut RecordSink<'_>) -> io::Result<HashSet<String>> {
     let mut known = HashSet::new();
-    let columns = ["id", "project", "started_at", "ended_at"];
+    let columns = ["id", "project", "started_at", "ended_at", "summary"];
     db.rows("sessions", &columns, "started_at", &mut |row| {
         let id = rows::name(rows::id(row, 0))?;
         let key = rows::name(rows::text(row, 1)).unwrap_or_else(|| "unknown".to_owned());
         let start = rows::time(row, 2)?;
         let end = rows::time(row, 3).unwrap_or(start);
         sink(rows::project(&key));
-        sink(rows::session(&id, &key, AGENT, (start, end)));
+        let mut session = PortableSession::ended(&id, &key, AGENT, (start, end));
+        session.summary = foreign_db::text(row, 4).and_then(|text| summary(&text));
+        sink(PortableRecord::Session(Box::new(session)));
         known.insert(id);
         Some(())
     })?;
     Ok(known)
+}
+
+/// A summary of nmem, which is JSON with members like ours, or a text.
+fn summary(text: &str) -> Option<Redacted<Value>> {
+    const LISTS: [&str; 6] =
+        ["completed", "files_edited", "files_read", "notes", "learned", "next_steps"];
+    let given: Value = serde_json::from_str(text).unwrap_or_else(|_| json!({ "intent": text }));
+    let words = |name: &str| given[name].as_str().unwrap_or_default().trim();
+    let mut summary = json!({ "intent": words("intent") });
+    if !words("outcome").is_empty() {
+        summary["outcome"] = json!(words("outcome"));
+    }
+    let mut has_list = false;
+    for name in LISTS {
+        let items = given[name].as_array().into_iter().flatten();
+        let items: Vec<&str> = items.filter_map(Value::as_str).collect();
+        has_list |= !items.is_empty();
+        summary[name] = json!(items);
+    }
+    let is_empty = words("intent").is_empty() && words("outcome").is_empty() && !has_list;
+    (!is_empty).then(|| redact_json(summary, Profile::Strict))
 }
 
 /// How many actions followed each prompt.

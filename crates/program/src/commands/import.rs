@@ -1,6 +1,7 @@
 //! `rekindle import`: reads what agents keep of their sessions, and sends it to the daemon in batches.
 
 mod batches;
+mod filter;
 mod finds;
 mod follow;
 mod importer;
@@ -11,8 +12,11 @@ mod records;
 mod report;
 mod totals;
 
+use std::path::Path;
+
 use ::import::{SOURCES, Source, Transcript};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use cli::Selection;
 use model::import::ImportBatch;
 use model::{Code, OpError};
 use serde::Deserialize;
@@ -73,14 +77,14 @@ pub(super) fn command() -> Command {
             Arg::new("project")
                 .long("project")
                 .value_name("PROJECT")
-                .help("Only sessions in this directory, or in a directory of this name"),
+                .help("Only this project: a name or a glob as in the report, or a directory"),
         )
         .arg(
             Arg::new("exclude-project")
                 .long("exclude-project")
                 .value_name("GLOB")
                 .action(ArgAction::Append)
-                .help("Leave out sessions in directories that match, such as `/srv/secret/**`"),
+                .help("Leave out projects by name, or by directory such as `/srv/secret/**`"),
         )
         .arg(flag("dry-run", "Count what would be added, and store nothing"))
         .arg(
@@ -106,6 +110,17 @@ pub(super) fn command() -> Command {
                 .help("Remove what this import added"),
         )
         .arg(yes_arg("Do not ask"))
+}
+
+/// The environment variable that names a source of this import, and so not our own database: nmem's variable is accepted
+/// for both.
+pub(super) fn source_variable(picked: &Selection) -> Option<&'static str> {
+    const NMEM: &str = "NMEM_DB";
+    let Selection::Own(own) = picked else { return None };
+    let sources = own.matches.try_get_many::<String>("source").ok().flatten();
+    let is_import = own.path.first().is_some_and(|name| name == "import");
+    let is_named = is_import && sources.into_iter().flatten().any(|name| name == "nmem");
+    (is_named && !::import::is_ours(Path::new(&world::var(NMEM)?))).then_some(NMEM)
 }
 
 pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
@@ -178,7 +193,7 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
         world.out.note(message);
     }
     let is_empty = plan.files.is_empty() && plan.records.is_empty();
-    if is_empty && plan.unread.unreadable.is_empty() {
+    if is_empty && plan.unread.all().next().is_none() {
         if plan.unread.absent.is_empty() {
             let message = "no transcript of an agent was found on this machine";
             world.out.note(&format!("{message}; name a file or a folder to import it"));
@@ -187,7 +202,7 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
     }
     let asks =
         matches.get_many::<String>("source").is_none() && !plan.is_dry && !matches.get_flag("yes");
-    if asks && !confirmed(world, &plan)? {
+    if asks && !plan.files.is_empty() && !confirmed(world, &plan)? {
         return Ok(world.out.result(
             &json!({ "files": 0, "added": 0 }),
             Some(&|_| "nothing was imported".to_owned()),
@@ -197,8 +212,12 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
         true => ImportTotals::default(),
         false => import_files(world, &plan)?,
     };
-    totals.unreadable.extend(plan.unread.unreadable.iter().cloned());
+    totals.unreadable.extend(plan.unread.all().cloned());
     records::import(world, &plan, &mut totals)?;
+    if let Some(projects) = &plan.projects {
+        projects.check_matched()?;
+        projects.unmatched_exclusions().iter().for_each(|note| world.out.note(note));
+    }
     Ok(report(world, &plan, &totals))
 }
 

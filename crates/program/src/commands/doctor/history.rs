@@ -22,7 +22,7 @@ pub(super) fn check_all(ask: &dyn Fn(&str, Value) -> Reply) -> Vec<HistoryWarnin
     let stats = ask("memory_stats", json!({})).unwrap_or_default();
     let mut checks = Vec::new();
     for source in SOURCES {
-        let mut files = source.transcripts(&|name: &str| world::var(name));
+        let mut files = source.transcripts(&|name: &str| world::var(name), &mut Vec::new());
         files.retain(|file| !file.is_of_subagent);
         let Some(missing) = not_imported(ask, files) else { continue };
         let last =

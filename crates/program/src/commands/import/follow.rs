@@ -1,7 +1,7 @@
 //! Imports what agents add to their transcripts: `import --follow` until Ctrl-C, and the daemon for the agents in
 //! `import.follow`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -80,10 +80,10 @@ pub(super) fn follow(world: &mut World, matches: &ArgMatches) -> Result<u8, OpEr
     for message in &plan.unread.absent {
         world.out.note(message);
     }
-    for (path, why) in &plan.unread.unreadable {
+    for (path, why) in plan.unread.all() {
         world.out.note(&report::unread_line(path, why));
     }
-    if plan.files.is_empty() && !plan.unread.unreadable.is_empty() {
+    if plan.files.is_empty() && plan.unread.all().next().is_some() {
         return Ok(1);
     }
     let asks = matches.get_many::<String>("source").is_none() && !matches.get_flag("yes");
@@ -95,9 +95,15 @@ pub(super) fn follow(world: &mut World, matches: &ArgMatches) -> Result<u8, OpEr
         counted(plan.files.len() as u64, "transcript")
     ));
     let mut following = Following::default();
+    let mut told = HashSet::new();
     let mut next = Ok(plan);
     loop {
         let done = next.and_then(|plan| following.scan(&CommandRoad::new(world, false), plan));
+        let problems = done.as_ref().map(report::problem_lines).unwrap_or_default();
+        // A file that grows is read again, with the same bad line in it.
+        for line in problems.into_iter().filter(|line| told.insert(line.clone())) {
+            world.out.note(&line);
+        }
         match done {
             Ok(totals) if totals.counts.added() > 0 => {
                 let added = counted(totals.counts.added(), "record");
@@ -137,7 +143,8 @@ fn follow_all(runtime: &Runtime, sources: &[&'static Source]) {
     let mut following = Following::default();
     loop {
         let roots = roots(runtime);
-        let files = sources.iter().flat_map(|source| of_agent(source, &roots)).collect();
+        let of_agent = |source| of_agent(source, &roots, &mut Vec::new());
+        let files = sources.iter().copied().flat_map(of_agent).collect();
         let plan = ImportPlan { files, ..ImportPlan::default() };
         match following.scan(runtime, plan) {
             Ok(totals) if totals.counts.added() > 0 => {

@@ -18,7 +18,7 @@ pub(in crate::commands) fn offer(world: &mut World) {
     if world.out.json || world.locations.data_dir.join(OFFERED).exists() {
         return;
     }
-    let files = of_all_agents(&[]);
+    let files = of_all_agents(&[], &mut Vec::new());
     // If the mark cannot be written, the offer would be made again and again.
     if files.is_empty() || !mark(world) {
         return;

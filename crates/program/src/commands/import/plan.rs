@@ -1,15 +1,15 @@
 //! The files and filters of an import, from its arguments.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ::import::{MemoryTool, RecordInput, SOURCES, Source, Transcript};
+use ::import::{MemoryTool, RecordInput, SOURCES, Source, Transcript, UnreadFolder};
 use clap::ArgMatches;
 use contract::TimeBound;
 use model::hook::HookEvent;
 use model::{OpError, limits};
-use pattern::glob::Glob;
 use serde_json::{Value, json};
 
+use super::filter::ProjectFilter;
 use super::records;
 use crate::calls;
 use crate::world::{self, World};
@@ -22,8 +22,7 @@ pub(super) struct ImportPlan {
     /// Named sources that have nothing to read.
     pub(super) unread: UnreadSources,
     pub(super) since: Option<i64>,
-    pub(super) project: Option<String>,
-    pub(super) excluded: Vec<Glob>,
+    pub(super) projects: Option<ProjectFilter>,
     pub(super) is_dry: bool,
     pub(super) forgotten: bool,
     /// The import that is continued.
@@ -35,8 +34,17 @@ pub(super) struct ImportPlan {
 pub(super) struct UnreadSources {
     /// Files and folders that cannot be read, with the reason.
     pub(super) unreadable: Vec<(PathBuf, String)>,
+    /// Folders of agents that cannot be read.
+    pub(super) folders: Vec<UnreadFolder>,
     /// Messages about sources with nothing in them.
     pub(super) absent: Vec<String>,
+}
+
+impl UnreadSources {
+    /// Everything that cannot be read, with the reason.
+    pub(super) fn all(&self) -> impl Iterator<Item = &UnreadFolder> {
+        self.unreadable.iter().chain(&self.folders)
+    }
 }
 
 impl ImportPlan {
@@ -51,16 +59,16 @@ impl ImportPlan {
         let texts = |name: &str| -> Vec<String> {
             matches.get_many::<String>(name).into_iter().flatten().cloned().collect()
         };
-        let excluded = texts("exclude-project").into_iter().map(|text| {
-            Glob::hint(&text)
-                .map_err(|error| OpError::invalid("exclude-project", format!("'{text}': {error}")))
-        });
         let since = since.transpose()?;
+        let wanted = matches.get_one::<String>("project").map(String::as_str);
+        let home = world::var("HOME").map(PathBuf::from);
+        let listed = || calls::call(world, "list_projects", json!({})).unwrap_or_default();
+        let projects = ProjectFilter::new(wanted, &texts("exclude-project"), home, listed)?;
         let mut unread = UnreadSources::default();
         let all = texts("source");
         let (records, named) = records::named(&all, since, &mut unread);
         let files = match (all.is_empty(), named.is_empty()) {
-            (true, _) => of_all_agents(&known_roots(world, &named)),
+            (true, _) => of_all_agents(&known_roots(world, &named), &mut unread.folders),
             (false, true) => Vec::new(),
             (false, false) => named_transcripts(&named, &known_roots(world, &named), &mut unread),
         };
@@ -69,8 +77,7 @@ impl ImportPlan {
             records,
             unread,
             since,
-            project: matches.get_one::<String>("project").cloned(),
-            excluded: excluded.collect::<Result<_, OpError>>()?,
+            projects,
             is_dry: matches.get_flag("dry-run"),
             forgotten: matches.get_flag("forgotten"),
             batch: None,
@@ -79,31 +86,26 @@ impl ImportPlan {
 
     /// Whether only a part of each file is wanted. Then the rest has to be found by the next import.
     pub(super) fn is_partial(&self) -> bool {
-        self.since.is_some() || self.project.is_some() || !self.excluded.is_empty()
+        self.since.is_some() || self.projects.is_some()
     }
 
     pub(super) fn wants(&self, event: &HookEvent) -> bool {
-        let cwd = event.cwd.as_ref().map(|cwd| cwd.as_str()).unwrap_or_default();
-        self.since.is_none_or(|since| event.at > since)
-            && self.project.as_deref().is_none_or(|project| is_in(cwd, project))
-            && !self.excluded.iter().any(|glob| glob.matches(cwd))
+        let has_project = self.projects.as_ref().is_none_or(|projects| projects.wants(event));
+        has_project && self.since.is_none_or(|since| event.at > since)
     }
 }
 
-/// Whether a directory is, or is below, the one that a user names by its path or its name.
-pub(super) fn is_in(cwd: &str, project: &str) -> bool {
-    match Path::new(project).is_absolute() {
-        true => Path::new(cwd).starts_with(project),
-        false => Path::new(cwd).iter().any(|part| part == project),
-    }
-}
-
-/// The directories of known projects, in which aider keeps its histories.
+/// The directories of known projects, in which aider keeps its histories, and by which Gemini CLI named folders.
 fn known_roots(world: &mut World, named: &[String]) -> Vec<PathBuf> {
-    if !named.is_empty() && !named.iter().any(|name| name == "aider") {
+    // The names of other agents need no answer of the daemon.
+    let needs_none = |name: &String| {
+        ::import::named(name).is_some_and(|source| !["aider", "gemini-cli"].contains(&source.name))
+    };
+    if !named.is_empty() && named.iter().all(needs_none) {
         return Vec::new();
     }
-    roots_in(&calls::call(world, "list_projects", json!({})).unwrap_or_default())
+    let known = roots_in(&calls::call(world, "list_projects", json!({})).unwrap_or_default());
+    known.into_iter().chain(std::env::current_dir()).collect()
 }
 
 /// The directories in the answer of `list_projects`.
@@ -116,16 +118,21 @@ pub(super) fn roots_in(listed: &Value) -> Vec<PathBuf> {
 pub(super) fn of_agent(
     source: &'static Source,
     roots: &[PathBuf],
+    unread: &mut Vec<UnreadFolder>,
 ) -> Vec<(&'static Source, Transcript)> {
     let var = |name: &str| world::var(name);
-    let found = source.transcripts(&var);
+    let mut found = source.transcripts(&var, unread);
+    source.place_in(roots, &mut found);
     let in_projects = source.transcripts_in(roots, &var);
     found.into_iter().chain(in_projects).map(|file| (source, file)).collect()
 }
 
 /// The transcripts of all agents on this machine. `roots` are directories of known projects.
-pub(super) fn of_all_agents(roots: &[PathBuf]) -> Vec<(&'static Source, Transcript)> {
-    SOURCES.iter().flat_map(|source| of_agent(source, roots)).collect()
+pub(super) fn of_all_agents(
+    roots: &[PathBuf],
+    unread: &mut Vec<UnreadFolder>,
+) -> Vec<(&'static Source, Transcript)> {
+    SOURCES.iter().flat_map(|source| of_agent(source, roots, unread)).collect()
 }
 
 /// The transcripts that the user names: those of an agent, or of a file or folder.
@@ -137,8 +144,8 @@ fn named_transcripts(
     let mut found = Vec::new();
     for name in named {
         let transcripts = match ::import::named(name) {
-            Some(source) => of_agent(source, roots),
-            None => match transcripts_at(name) {
+            Some(source) => of_agent(source, roots, &mut unread.folders),
+            None => match transcripts_at(name, roots, &mut unread.folders) {
                 Ok(transcripts) => transcripts,
                 Err(why) => {
                     unread.unreadable.push((PathBuf::from(name), why));
@@ -158,7 +165,11 @@ fn named_transcripts(
 }
 
 /// The transcripts of a file or folder, by their content, or why there are none.
-fn transcripts_at(name: &str) -> Result<Vec<(&'static Source, Transcript)>, String> {
+fn transcripts_at(
+    name: &str,
+    roots: &[PathBuf],
+    unread: &mut Vec<UnreadFolder>,
+) -> Result<Vec<(&'static Source, Transcript)>, String> {
     let path = std::path::absolute(name).map_err(|_| "not a path".to_owned())?;
     let meta = std::fs::metadata(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
@@ -174,14 +185,15 @@ fn transcripts_at(name: &str) -> Result<Vec<(&'static Source, Transcript)>, Stri
         true => {
             // An unreadable folder is not an empty one.
             std::fs::read_dir(&path).map_err(|error| error.to_string())?;
-            ::import::recognise_below(&path)
+            ::import::recognise_below(&path, unread)
         }
         false => {
             let found = ::import::recognise(&path);
             vec![found.ok_or("not a transcript of a known agent")?]
         }
     };
-    let of = |(source, files): (&'static Source, Vec<Transcript>)| {
+    let of = |(source, mut files): (&'static Source, Vec<Transcript>)| {
+        source.place_in(roots, &mut files);
         files.into_iter().map(move |file| (source, file))
     };
     Ok(found.into_iter().flat_map(of).collect())

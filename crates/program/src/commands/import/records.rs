@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::batches::{BATCH_BYTES, SentBatch, known_cursors};
-use super::plan::{ImportPlan, UnreadSources, is_in};
+use super::plan::{ImportPlan, UnreadSources};
 use super::totals::ImportTotals;
 use crate::calls;
 use crate::road::CommandRoad;
@@ -266,13 +266,7 @@ impl RecordImporter<'_> {
     }
 
     fn wants_project(&self, project: &PortableProject) -> bool {
-        let ImportPlan { project: wanted, excluded, .. } = self.plan;
-        let places = [Some(&project.key), project.root.as_ref(), Some(&project.name)];
-        let mut places = places.into_iter().flatten();
-        let is_excluded = places.clone().any(|at| excluded.iter().any(|glob| glob.matches(at)));
-        let is_wanted =
-            wanted.as_deref().is_none_or(|wanted| places.any(|place| is_in(place, wanted)));
-        is_wanted && !is_excluded
+        self.plan.projects.as_ref().is_none_or(|filter| filter.wants_project(project))
     }
 
     /// Sends the records, and at the end of a source its cursor.

@@ -30,19 +30,7 @@ pub(super) fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals
             })
         })
         .collect();
-    let problems = totals.problems.iter().map(|(path, report)| (path, &report.problems));
-    let of_records = totals.record_problems.iter().map(|(path, report)| (path, &report.problems));
-    let problems: Vec<Value> = problems
-        .chain(of_records)
-        .flat_map(|(path, problems)| {
-            problems.iter().map(move |(problem, (line, count))| {
-                json!({ "file": path.display().to_string(), "line": line, "reason": problem.reason(), "lines": count })
-            })
-        })
-        .chain(totals.unreadable.iter().map(|(path, why)| {
-            json!({ "file": path.display().to_string(), "reason": why })
-        }))
-        .collect();
+    let problems = problems_of(totals);
     let finds = first_finds(world, plan, totals);
     let mut result = json!({
         "dry_run": plan.is_dry,
@@ -75,6 +63,27 @@ pub(super) fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals
         text.extend(["\n", &line]);
     }
     world.out.result(&result, Some(&move |_: &Value| text.clone()))
+}
+
+/// The files that could not be read, or a part of them.
+fn problems_of(totals: &ImportTotals) -> Vec<Value> {
+    let problems = totals.problems.iter().map(|(path, report)| (path, &report.problems));
+    let of_records = totals.record_problems.iter().map(|(path, report)| (path, &report.problems));
+    let problems = problems.chain(of_records).flat_map(|(path, problems)| {
+        problems.iter().map(move |(problem, (line, count))| {
+            json!({ "file": path.display().to_string(), "line": line, "reason": problem.reason(), "lines": count })
+        })
+    });
+    let unreadable = totals
+        .unreadable
+        .iter()
+        .map(|(path, why)| json!({ "file": path.display().to_string(), "reason": why }));
+    problems.chain(unreadable).collect()
+}
+
+/// The lines about files with problems.
+pub(super) fn problem_lines(totals: &ImportTotals) -> Vec<String> {
+    problems_of(totals).iter().map(problem_line).collect()
 }
 
 /// The error if nothing could be read. A source that the user named does not exist or is of no use; the files of an
@@ -199,7 +208,10 @@ fn told(plan: &ImportPlan, totals: &ImportTotals, width: usize) -> String {
     let sessions = text::counted(totals.sessions.len() as u64, "session");
     if counts.removed > 0 {
         let removed = text::counted(counts.removed, "memory");
-        lines.push(format!("deleted {removed} that the files no longer have"));
+        lines.push(match plan.is_dry {
+            true => format!("{removed} that the files no longer have would be deleted"),
+            false => format!("deleted {removed} that the files no longer have"),
+        });
     }
     lines.push(match (plan.is_dry, counts.added()) {
         (true, _) => format!("{added} of {sessions} would be added{left_out}; nothing was stored"),
