@@ -102,11 +102,13 @@ struct Draft {
     has_commit: bool,
 }
 
+/// Maps the names of tools, and says how those of MCP tools are read.
+type ToolNames<'a> = dyn Fn(&str) -> (Tool, McpNames) + 'a;
+
 impl<'a> Call<'a> {
-    /// Reads a call of `agent`; `kind_of` maps the names of tools, and says how those of MCP tools are read. `None` if
-    /// the tool has no name.
+    /// Reads a call of `agent`. `None` if the tool has no name.
     pub(crate) fn read(
-        (agent, kind_of): (&'a Agent, &dyn Fn(&str) -> (Tool, McpNames)),
+        (agent, kind_of): (&'a Agent, &ToolNames<'_>),
         event: &Event,
         wire: Wire<'a>,
         cwd: Option<&'a str>,

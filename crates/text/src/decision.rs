@@ -242,9 +242,15 @@ impl Phrases {
 mod tests {
     use super::*;
 
+    fn check(table: &[(&str, Option<&str>)]) {
+        for (text, expected) in table {
+            assert_eq!(decision(text), *expected, "{text:?}");
+        }
+    }
+
     #[test]
     fn a_decision_is_the_sentence_that_states_it() {
-        let table = [
+        check(&[
             ("Fix the login.", None),
             ("The rule is in, with five tests.", None),
             ("The rule is: one lock per order.", Some("The rule is: one lock per order.")),
@@ -268,6 +274,12 @@ mod tests {
             ("Do not log bodies in this test.", None),
             ("Remember me after the login", None),
             ("Important: the build is red.", None),
+        ]);
+    }
+
+    #[test]
+    fn choices_rules_and_following_sentences_belong_to_a_decision() {
+        check(&[
             ("Let's decide: one branch per ticket.", Some("Let's decide: one branch per ticket.")),
             ("We agreed on Leaflet for the maps.", Some("We agreed on Leaflet for the maps.")),
             ("We'll use Keycloak for the login.", Some("We'll use Keycloak for the login.")),
@@ -314,9 +326,6 @@ mod tests {
                     "We need to amend the broker decision: QoS 1 delivers tasks twice. Use QoS 2 for tasks, keep QoS 1 for acks.",
                 ),
             ),
-        ];
-        for (text, expected) in table {
-            assert_eq!(decision(text), expected, "{text:?}");
-        }
+        ]);
     }
 }

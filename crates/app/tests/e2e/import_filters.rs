@@ -1,6 +1,7 @@
 //! `import --project` and `--exclude-project`: names as in the report, globs, and directories.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -118,8 +119,9 @@ fn a_whole_last_line_without_a_line_break_is_read_once_the_file_is_quiet() {
     let session = desk.session();
     let file = desk.write("s-import.jsonl", session.trim_end());
     assert_eq!(desk.added(&[]), 3, "the answer may not be whole yet");
-    let quiet = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
-    std::fs::File::options().write(true).open(&file).unwrap().set_modified(quiet).unwrap();
+    let written = std::fs::File::options().write(true).open(&file).unwrap();
+    let hour_ago = written.metadata().unwrap().modified().unwrap() - Duration::from_secs(3_600);
+    written.set_modified(hour_ago).unwrap();
     assert_eq!(desk.added(&[]), 1);
     std::fs::write(&file, session).unwrap();
     assert_eq!(desk.added(&[]), 0);

@@ -121,7 +121,7 @@ fn the_hard_limits_hold_whatever_the_budget_says() {
     // A row that the host would cut off is left out, so that it does not count as shown.
     let host = text::HostLimits { units: 9_000, bytes: 6_000 };
     let made = assemble("t", all.clone(), Budget { host, ..budget });
-    assert!(host.accept(text::HostSize::of(&made.text)));
+    assert!(host.accept(HostSize::of(&made.text)));
     assert_eq!(made.told.len(), made.text.matches("\n- ").count());
     assert_eq!(made.left_out.len(), 20 - made.told.len());
     let made = assemble("t", all, budget);
