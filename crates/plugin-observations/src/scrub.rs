@@ -10,9 +10,10 @@ use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::scrub::{self, ProjectReplacement, ProjectTexts, Replacement, SessionText, Texts};
-use store::{Rx, Tx, observations, passages, sessions};
-use text::secrets::{KnownValues, Profile, Redacted, redact, redact_json, redact_place};
+use store::project_texts::{self, ProjectReplacement, ProjectTexts};
+use store::scrub::{self, ReplacedText, Replacement, Texts};
+use store::{GuardedColumn, Rx, Tx, observations, passages, sessions};
+use text::secrets::{KnownValues, Profile, redact, redact_json, redact_place};
 
 use crate::examples;
 use crate::maintain::turn;
@@ -88,13 +89,15 @@ impl Op for Scrub {
             })
         })?);
         found.add(go_over(cx, params.dry_run, projects, |tx, changes| {
-            changes.iter().try_for_each(|(_, (old, new))| scrub::replace_project(tx, old, new))
+            changes
+                .iter()
+                .try_for_each(|(_, (old, new))| project_texts::replace_project(tx, old, new))
         })?);
-        found.add(go_over(cx, params.dry_run, roots, |tx, changes| {
-            changes.iter().try_for_each(|(id, new)| scrub::replace_root(tx, *id, new))
-        })?);
-        for (look, change) in OF_SESSIONS {
-            found.add(go_over(cx, params.dry_run, look, change)?);
+        for column in cx.store.read(|rx| Ok(scrub::columns(rx)))? {
+            let look = move |rx: &Rx<'_>, after| column_texts(rx, column, after);
+            found.add(go_over(cx, params.dry_run, look, move |tx, changes| {
+                scrub::replace_column_texts(tx, column, changes)
+            })?);
         }
         let mut output = ScrubOutput::new(found, !params.dry_run);
         if !output.by_place.is_empty() {
@@ -117,26 +120,12 @@ impl Op for Scrub {
     }
 }
 
-type LookAtTexts = fn(&Rx<'_>, i64) -> Result<ScrubBatch<SessionText>, OpError>;
-/// Stores the replacements of a batch.
-type ChangeBatch<C> = fn(&Tx<'_>, &[(i64, C)]) -> Result<(), OpError>;
-
-/// A step for each of [`scrub::SESSION_COLUMNS`].
-const OF_SESSIONS: [(LookAtTexts, ChangeBatch<SessionText>); scrub::SESSION_COLUMNS.len()] = [
-    (session_texts::<0>, replace_session_texts::<0>),
-    (session_texts::<1>, replace_session_texts::<1>),
-    (session_texts::<2>, replace_session_texts::<2>),
-    (session_texts::<3>, replace_session_texts::<3>),
-    (session_texts::<4>, replace_session_texts::<4>),
-    (session_texts::<5>, replace_session_texts::<5>),
-];
-
-fn session_texts<const COLUMN: usize>(
+fn column_texts(
     rx: &Rx<'_>,
+    column: &GuardedColumn,
     after: i64,
-) -> Result<ScrubBatch<SessionText>, OpError> {
-    let column = scrub::SESSION_COLUMNS[COLUMN];
-    let texts = scrub::session_texts_after(rx, column, after, limits::SCRUB_BATCH)?;
+) -> Result<ScrubBatch<ReplacedText>, OpError> {
+    let texts = scrub::column_texts_after(rx, column, after, limits::SCRUB_BATCH)?;
     let next = texts.last().map(|(last, _)| *last);
     let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for (id, old) in texts {
@@ -150,13 +139,6 @@ fn session_texts<const COLUMN: usize>(
         }
     }
     Ok(ScrubBatch { found, changes, next })
-}
-
-fn replace_session_texts<const COLUMN: usize>(
-    tx: &Tx<'_>,
-    changes: &[(i64, SessionText)],
-) -> Result<(), OpError> {
-    scrub::replace_session_texts(tx, scrub::SESSION_COLUMNS[COLUMN], changes)
 }
 
 /// Counts the secrets in the newest records and changes nothing.
@@ -195,8 +177,8 @@ struct ScrubBatch<C> {
 fn go_over<C: 'static>(
     cx: &Cx<'_>,
     dry_run: bool,
-    look: fn(&Rx<'_>, i64) -> Result<ScrubBatch<C>, OpError>,
-    change: ChangeBatch<C>,
+    look: impl Fn(&Rx<'_>, i64) -> Result<ScrubBatch<C>, OpError> + Copy + Send + 'static,
+    change: impl Fn(&Tx<'_>, &[(i64, C)]) -> Result<(), OpError> + Copy + Send + 'static,
 ) -> Result<FoundSecrets, OpError> {
     let mut found = FoundSecrets::default();
     let mut from = Some(i64::MIN);
@@ -285,7 +267,7 @@ fn projects(
     rx: &Rx<'_>,
     after: i64,
 ) -> Result<ScrubBatch<(ProjectTexts, ProjectReplacement)>, OpError> {
-    let projects = scrub::projects_after(rx, after, limits::SCRUB_BATCH)?;
+    let projects = project_texts::projects_after(rx, after, limits::SCRUB_BATCH)?;
     let next = projects.last().map(|last| last.id);
     let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
     for old in projects {
@@ -306,20 +288,6 @@ fn projects(
         if texts.clone().any(|(old, new)| *old != **new) {
             texts.for_each(|(old, new)| found.note("project", old, new));
             changes.push((old.id, (old, new)));
-        }
-    }
-    Ok(ScrubBatch { found, changes, next })
-}
-
-fn roots(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Redacted<String>>, OpError> {
-    let roots = scrub::roots_after(rx, after, limits::SCRUB_BATCH)?;
-    let next = roots.last().map(|(last, _)| *last);
-    let (mut found, mut changes) = (FoundSecrets::default(), Vec::new());
-    for (session, old) in roots {
-        let new = redact_place(&old, Profile::Strict);
-        if *new != old {
-            found.note("session_root", &old, &new);
-            changes.push((session, new));
         }
     }
     Ok(ScrubBatch { found, changes, next })

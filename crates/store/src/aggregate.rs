@@ -52,6 +52,11 @@ pub trait Aggregate: Sync {
         &[]
     }
 
+    /// Columns with texts of rows that are no records, for the secret guard: `scrub` reads and redacts them.
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        &[]
+    }
+
     /// A query for the bytes of its texts.
     fn text_bytes(&self) -> Option<&'static str> {
         None
@@ -75,6 +80,36 @@ pub trait Aggregate: Sync {
     /// Removes rows that nothing reads any more. Runs with a group of writes, at most once a minute.
     fn prune(&self, _tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
         Ok(())
+    }
+}
+
+/// A column with texts of rows that are no records. Its rows have an `id`.
+pub struct GuardedColumn {
+    pub table: &'static str,
+    pub column: &'static str,
+    /// The name of its texts in the result of a scrub.
+    pub place: &'static str,
+    /// Whether a user or an agent declared the text; otherwise it is a captured path.
+    pub is_declared: bool,
+}
+
+impl GuardedColumn {
+    /// A column with texts that a user or an agent declared.
+    pub const fn declared(
+        table: &'static str,
+        column: &'static str,
+        place: &'static str,
+    ) -> GuardedColumn {
+        GuardedColumn { table, column, place, is_declared: true }
+    }
+
+    /// A column with captured paths.
+    pub const fn path(
+        table: &'static str,
+        column: &'static str,
+        place: &'static str,
+    ) -> GuardedColumn {
+        GuardedColumn { is_declared: false, ..GuardedColumn::declared(table, column, place) }
     }
 }
 

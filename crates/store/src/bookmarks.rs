@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::json;
 use text::secrets::Redacted;
 
-use crate::aggregate::{Aggregate, Document, Expiry, Records};
+use crate::aggregate::{Aggregate, Document, Expiry, GuardedColumn, Records};
 use crate::cells::Cells as _;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns};
 use crate::texts::{Replacement, Texts};
@@ -124,6 +124,12 @@ impl Aggregate for Bookmarks {
             ..TableInfo::PLAIN
         }];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] =
+            &[GuardedColumn::path("bookmarks", "root", "bookmark_root")];
+        COLUMNS
     }
 
     fn text_bytes(&self) -> Option<&'static str> {

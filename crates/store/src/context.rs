@@ -6,7 +6,7 @@ use model::context::ContextSets;
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::aggregate::Aggregate;
+use crate::aggregate::{Aggregate, GuardedColumn};
 use crate::calls;
 use crate::cells::Cells as _;
 use crate::table_info::{Reference, TableInfo, TextColumns};
@@ -39,6 +39,14 @@ impl Aggregate for ContextItems {
             },
         ];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] = &[
+            GuardedColumn::declared("context_items", "set_name", "context"),
+            GuardedColumn::declared("context_items", "item", "context"),
+        ];
+        COLUMNS
     }
 
     fn notes(&self) -> &'static [TextColumns] {

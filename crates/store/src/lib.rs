@@ -7,7 +7,7 @@
 //! [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`failures`], [`memories`], [`ghaps`] (with
 //! [`clusters`] and [`check_ins`]), [`values`], [`context`], [`session_details`], [`receipts`], [`pauses`], [`jobs`],
 //! [`passages`] (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and
-//! [`retention`] remove from all of them, [`scrub`] goes over their texts, [`totals`] and [`activity_counts`] count them. An
+//! [`retention`] remove from all of them, [`scrub`] and [`project_texts`] go over their texts, [`totals`] and [`activity_counts`] count them. An
 //! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
 
 pub mod activity;
@@ -71,6 +71,7 @@ mod pool;
 pub mod portable;
 mod postings;
 mod prefixes;
+pub mod project_texts;
 pub mod projects;
 pub mod prompts;
 pub mod purge;
@@ -101,7 +102,7 @@ pub mod values;
 mod verdicts;
 mod writer;
 
-pub use aggregate::{Aggregate, Records};
+pub use aggregate::{Aggregate, GuardedColumn, Records};
 pub use commit_signal::CommitSignal;
 pub use connection::{check_file, leftovers, record_entries};
 pub use error::StoreError;

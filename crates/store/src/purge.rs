@@ -14,8 +14,8 @@ use crate::aggregate::{Records, Removal, json_ids};
 use crate::cells::Cells as _;
 use crate::tx::{Rx, Tx};
 use crate::{
-    calls, events, hook_events, literal, observations, origins, passages, projects, receipts,
-    scrub, session_events, sessions,
+    calls, events, hook_events, literal, observations, origins, passages, project_texts, projects,
+    receipts, session_events, sessions,
 };
 
 /// Which records to delete: all conditions have to hold. A filter without any condition matches nothing.
@@ -309,7 +309,7 @@ fn remove(tx: &Tx<'_>, plan: &Plan) -> Result<(), OpError> {
         sessions::summarise(tx, *id)?;
     }
     for id in &plan.projects {
-        if let Some(project) = scrub::project(tx, *id)? {
+        if let Some(project) = project_texts::project(tx, *id)? {
             project.forget_answers(tx)?;
         }
         projects::remove_empty(tx, *id)?;

@@ -6,7 +6,7 @@ use model::OpError;
 use rusqlite::{OptionalExtension, Row, params};
 use text::secrets::Redacted;
 
-use crate::aggregate::Aggregate;
+use crate::aggregate::{Aggregate, GuardedColumn};
 use crate::cells::Cells as _;
 use crate::table_info::TableInfo;
 use crate::tx::{Rx, Tx};
@@ -39,6 +39,16 @@ impl Aggregate for SessionDetailRows {
             },
         ];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] = &[
+            GuardedColumn::declared("session_details", "label", "session_name"),
+            GuardedColumn::declared("session_details", "env_hint", "env_hint"),
+            GuardedColumn::declared("session_starts", "model", "session_model"),
+            GuardedColumn::path("session_starts", "cwd", "session_root"),
+        ];
+        COLUMNS
     }
 
     fn emptied_notes(&self) -> &'static [(&'static str, &'static str)] {

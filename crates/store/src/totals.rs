@@ -44,10 +44,9 @@ pub fn totals(rx: &Rx<'_>) -> Result<Totals, OpError> {
     })
 }
 
-/// Counts the records of kinds that have no number of their own in [`Totals`], as far as there are any.
+/// Counts the records of other kinds than observation, prompt and session, as far as there are any.
 fn others(rx: &Rx<'_>) -> Result<Vec<(&'static str, u64)>, OpError> {
-    const NAMED: [&str; 3] = ["observations", "prompts", "sessions"];
-    let others = rx.registry().records().filter(|records| !NAMED.contains(&records.name()));
+    let others = rx.registry().records().filter(|records| !records.kinds().is_empty());
     let counts: Result<Vec<_>, OpError> =
         others.map(|records| Ok((records.name(), records.count(rx)?))).collect();
     Ok(counts?.into_iter().filter(|(_, count)| *count > 0).collect())

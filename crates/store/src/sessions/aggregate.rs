@@ -6,7 +6,7 @@ use model::session::SessionState;
 use rusqlite::{OptionalExtension, Row};
 
 use super::{SessionWork, end_if_quiet, summarise, summary_of, was_active};
-use crate::aggregate::{Aggregate, Document, Expiry, Records, Registry};
+use crate::aggregate::{Aggregate, Document, Expiry, GuardedColumn, Records, Registry};
 use crate::cells::Cells as _;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::tx::{Rx, Tx};
@@ -68,6 +68,12 @@ impl Aggregate for Sessions {
             ..TableInfo::PLAIN
         }];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] =
+            &[GuardedColumn::path("sessions", "root", "session_root")];
+        COLUMNS
     }
 
     fn text_bytes(&self) -> Option<&'static str> {

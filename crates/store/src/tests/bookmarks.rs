@@ -178,6 +178,20 @@ fn a_scrub_reads_and_replaces_the_texts_of_another_kind() {
 }
 
 #[test]
+fn a_scrub_reads_and_replaces_the_columns_that_an_aggregate_names() {
+    let desk = desk();
+    let id = add(&desk, RUST, false, 0);
+    let columns = desk.read(|rx| Ok(scrub::columns(rx)));
+    let roots = columns.iter().find(|column| column.place == "bookmark_root").copied().unwrap();
+    let texts = |after: i64| desk.read(|rx| scrub::column_texts_after(rx, roots, after, 9));
+    assert_eq!(texts(0), [(id, "/home/u/here".to_owned())]);
+    let changes = vec![(id, ("/home/u/here".to_owned(), plain("/home/u/gone")))];
+    desk.write(move |tx| scrub::replace_column_texts(tx, roots, &changes));
+    assert_eq!(texts(0), [(id, "/home/u/gone".to_owned())]);
+    assert!(texts(id).is_empty());
+}
+
+#[test]
 fn another_kind_is_counted_ages_and_moves_with_its_project() {
     let desk = desk();
     let old = add(&desk, RUST, false, -400 * 86_400_000);
