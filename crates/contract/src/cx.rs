@@ -6,10 +6,11 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::event::Event;
+use model::project::ProjectFacts;
 use model::{CallId, OpError, Reply, limits};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Rx, Store, Tx, Write, Written, receipts, sessions};
+use store::{Rx, Store, Tx, Write, Written, projects, receipts, sessions};
 
 use crate::caller::KnownCaller;
 use crate::config::Config;
@@ -61,7 +62,15 @@ impl<'a> Cx<'a> {
 
     /// Notes an event of the next `store.write`, which is published after its COMMIT. A closure that needs the
     /// sequence number calls [`Tx::note`] itself.
+    ///
+    /// An event without a project gets that of the caller's directory, if it is in the store: subscribers filter by it.
     pub fn note(&self, event: Event) {
+        if event.project.is_none() && self.caller.situation.cwd.is_some() {
+            let facts = &self.caller.place().facts;
+            // The home directory and the root directory are not projects.
+            let facts = facts.root.is_some().then(|| facts.clone());
+            self.store.facts.replace(facts);
+        }
         self.store.events.borrow_mut().push(event);
     }
 }
@@ -74,6 +83,8 @@ pub struct CallStore<'a> {
     fingerprint: i64,
     now: i64,
     events: RefCell<Vec<Event>>,
+    /// The project of events that name none.
+    facts: RefCell<Option<ProjectFacts>>,
     repeated: RefCell<Option<String>>,
     job: Option<Arc<RunningJob>>,
 }
@@ -91,6 +102,7 @@ impl<'a> CallStore<'a> {
             fingerprint,
             now,
             events: RefCell::default(),
+            facts: RefCell::default(),
             repeated: RefCell::default(),
             job: None,
         }
@@ -132,10 +144,15 @@ impl<'a> CallStore<'a> {
         call: Option<CallId>,
         mut f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<T, OpError> {
-        let events = self.events.take();
+        let (events, facts) = (self.events.take(), self.facts.take());
         let noted = move |tx: &Tx<'_>| {
             let written = f(tx)?;
-            events.iter().try_for_each(|event| tx.note(event.clone()).map(drop))?;
+            let known = facts.as_ref().map(|facts| projects::known(tx, facts)).transpose()?;
+            let known = known.flatten().map(|project| project.id);
+            for event in &events {
+                let project = event.project.or(known);
+                tx.note(Event { project, ..event.clone() })?;
+            }
             Ok(written)
         };
         let fingerprint = self.fingerprint;

@@ -56,6 +56,7 @@ pub struct EventFilter {
     pub kind: Option<String>,
     /// A subject, or a prefix that ends with a slash. Events about all entries of its scheme are admitted too.
     pub subject: Option<String>,
+    /// A project. Events about all entries of a scheme are admitted too.
     pub project: Option<i64>,
 }
 
@@ -67,14 +68,14 @@ impl EventFilter {
             Some(whole) => whole == found,
         };
         // An event about `session://*` is about every session.
-        let about_all = |subject: &str| {
-            let scheme = event.subject.strip_suffix('*').filter(|all| all.ends_with("://"));
-            scheme.is_some_and(|scheme| subject.starts_with(scheme))
-        };
+        let all_of = event.subject.strip_suffix('*').filter(|all| all.ends_with("://"));
+        let about_all = |subject: &str| all_of.is_some_and(|scheme| subject.starts_with(scheme));
         fits(&self.kind, &event.kind)
             && (fits(&self.subject, &event.subject)
                 || self.subject.as_deref().is_some_and(about_all))
-            && self.project.is_none_or(|project| event.project == Some(project))
+            && self.project.is_none_or(|project| {
+                event.project == Some(project) || (event.project.is_none() && all_of.is_some())
+            })
     }
 }
 

@@ -67,7 +67,7 @@ impl Op for SetEnvHint {
             let mut details = session_details::of_session(tx, session.id)?;
             details.env_hint = Some(env_hint.clone()).filter(|hint| !hint.is_empty());
             session_details::put(tx, session.id, &details)?;
-            session_events::env_hint_changed(tx, &session.session_id)?;
+            session_events::env_hint_changed(tx, (Some(session.project_id), &session.session_id))?;
             Ok(SetEnvHintOutput { session_id: session.session_id, env_hint: env_hint.clone() })
         })
     }

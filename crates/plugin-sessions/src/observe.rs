@@ -74,7 +74,9 @@ impl Op for ObserveSession {
                 was_unobserved |= observed(tx, session, now)?;
             }
             if was_unobserved {
-                let named = one.as_ref().map_or(ALL, |session| session.session_id.as_str());
+                let named = one.as_ref().map_or((None, ALL), |session| {
+                    (Some(session.project_id), session.session_id.as_str())
+                });
                 ListChange::Observed.note(tx, named)?;
             }
             let unobserved_count = session_details::count_unobserved(tx)?;
@@ -114,24 +116,24 @@ fn observed(tx: &Tx<'_>, session: i64, now: i64) -> Result<bool, OpError> {
 /// Notes from an event that a session started, became active again, is idle or ended, or that the user continued it.
 pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
     let (event, session) = (&*seen.event, seen.session);
-    let name = event.session.as_str();
+    let of = (Some(session.project), event.session.as_str());
     let starts = matches!(event.what, Happening::SessionStarted(source) if !source.forgot());
     if session.new || matches!(event.what, Happening::SessionStarted(_)) {
         let model = event.model.as_deref();
         session_details::note_start(tx, session.id, event.cwd.as_ref(), model)?;
     }
     if session.new || starts {
-        ListChange::Started.note(tx, name)?;
+        ListChange::Started.note(tx, of)?;
     }
     match &event.what {
         Happening::Prompted(_) if observed(tx, session.id, event.at)? => {
-            ListChange::Observed.note(tx, name)
+            ListChange::Observed.note(tx, of)
         }
         Happening::TurnEnded => idle(tx, seen),
         Happening::Answered(answer) if answer.ends == Ends::Turn => idle(tx, seen),
-        Happening::SessionEnded { .. } => ListChange::Ended.note(tx, name),
+        Happening::SessionEnded { .. } => ListChange::Ended.note(tx, of),
         // Sent once: a new or starting session was noted above.
-        _ if session.went_active && !starts => ListChange::Started.note(tx, name),
+        _ if session.went_active && !starts => ListChange::Started.note(tx, of),
         _ => Ok(()),
     }
 }
@@ -141,5 +143,5 @@ fn idle(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
     let mut details = session_details::of_session(tx, session)?;
     details.idle_at = Some(at.max(details.idle_at.unwrap_or_default()));
     session_details::put(tx, session, &details)?;
-    ListChange::Idle.note(tx, &seen.event.session)
+    ListChange::Idle.note(tx, (Some(seen.session.project), &seen.event.session))
 }

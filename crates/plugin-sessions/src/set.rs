@@ -163,7 +163,7 @@ impl ContextWrite {
         let gone = || OpError::internal("the session is gone");
         let seen = self.session.resolve(tx)?.ok_or_else(gone)?;
         sessions::idle(tx, seen.id)?;
-        ListChange::Started.note(tx, &self.session.name)?;
+        ListChange::Started.note(tx, (Some(seen.project), &self.session.name))?;
         sessions::by_id(tx, seen.id)?.ok_or_else(gone)
     }
 

@@ -131,11 +131,12 @@ impl Op for UpdateSession {
             if details != before {
                 session_details::put(tx, session.id, &details)?;
             }
+            let of = (Some(session.project_id), session.session_id.as_str());
             if details.env_hint != before.env_hint {
-                session_events::env_hint_changed(tx, &session.session_id)?;
+                session_events::env_hint_changed(tx, of)?;
             }
             if details.label != before.label {
-                ListChange::Renamed.note(tx, &session.session_id)?;
+                ListChange::Renamed.note(tx, of)?;
             }
             let changes = whole.iter().flatten().chain(&set_context);
             let warnings: Vec<String> = changes.filter_map(SetChange::warning).collect();

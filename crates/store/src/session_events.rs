@@ -46,11 +46,13 @@ impl ListChange {
         }
     }
 
-    /// Notes that the list changed because of this session, by the agent's own id.
-    pub fn note(self, tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
+    /// Notes that the list changed because of this session, by the agent's own id, with its project. The project of
+    /// [`ALL`] is none: the event is about every project.
+    pub fn note(self, tx: &Tx<'_>, (project, session): (Option<i64>, &str)) -> Result<(), OpError> {
         let count = session_details::count_unobserved(tx)?;
         tx.note(Event {
             reason: Some(self.word()),
+            project,
             data: json!({ "unobservedCount": count }),
             ..Event::new(LIST_CHANGED, format!("session://{session}"))
         })
@@ -63,12 +65,16 @@ pub fn imported(tx: &Tx<'_>, added: u64) -> Result<(), OpError> {
     if added == 0 {
         return Ok(());
     }
-    ListChange::Started.note(tx, ALL)
+    ListChange::Started.note(tx, (None, ALL))
 }
 
 /// Publishes that the environment hint of a session changed: subscribers of its entry `session://ID` read it again.
-pub fn env_hint_changed(tx: &Tx<'_>, session: &str) -> Result<(), OpError> {
-    tx.note(Event::new(HINT_CHANGED, format!("session://{session}"))).map(drop)
+pub fn env_hint_changed(
+    tx: &Tx<'_>,
+    (project, session): (Option<i64>, &str),
+) -> Result<(), OpError> {
+    let event = Event::new(HINT_CHANGED, format!("session://{session}"));
+    tx.note(Event { project, ..event }).map(drop)
 }
 
 /// Notes the sets of a session after a change. `set_name` is the set that changed, if it is only one. Returns the number
@@ -102,14 +108,14 @@ pub(crate) fn removing(
         if let Some(session) = sessions::listed(tx, *id)? {
             let of = (Some(session.project_id), session.session_id.as_str());
             context_changed(tx, of, &ContextSets::default(), None)?;
-            listed.push(session.session_id);
+            listed.push((Some(session.project_id), session.session_id));
         }
         remove(*id)?;
     }
     match listed.as_slice() {
         [] => Ok(()),
-        [name] => ListChange::Deleted.note(tx, name),
-        _ => ListChange::Deleted.note(tx, ALL),
+        [(project, name)] => ListChange::Deleted.note(tx, (*project, name)),
+        _ => ListChange::Deleted.note(tx, (None, ALL)),
     }
 }
 
@@ -130,13 +136,13 @@ pub(crate) fn rewriting<T>(
             renamed.push(name);
         }
         if hint != hint_now {
-            env_hint_changed(tx, name)?;
+            env_hint_changed(tx, (sessions::project_of(tx, name)?, name))?;
         }
     }
     match renamed.as_slice() {
         [] => {}
-        [name] => ListChange::Renamed.note(tx, name)?,
-        _ => ListChange::Renamed.note(tx, ALL)?,
+        [name] => ListChange::Renamed.note(tx, (sessions::project_of(tx, name)?, name))?,
+        _ => ListChange::Renamed.note(tx, (None, ALL))?,
     }
     Ok(done)
 }
@@ -145,7 +151,7 @@ pub(crate) fn rewriting<T>(
 /// list of sessions changed.
 pub(crate) fn restored(tx: &Tx<'_>, before: &BTreeMap<String, ContextSets>) -> Result<(), OpError> {
     contexts_changed(tx, before)?;
-    ListChange::Started.note(tx, ALL)
+    ListChange::Started.note(tx, (None, ALL))
 }
 
 /// Notes each context that differs from the one before, with a new version.

@@ -705,3 +705,31 @@ fn a_subscriber_that_never_reads_delays_no_one_else() {
         assert!(data.contains(&format!("{number} 9 x")), "{number}");
     }
 }
+
+/// @events_after_commit_in_sequence
+#[test]
+fn a_filter_by_project_passes_the_sessions_and_hints_of_that_project() {
+    let home = home();
+    let daemon = home.daemon();
+    let http = daemon.http();
+    let [apple, pear] = ["apple", "pear"].map(|name| {
+        let dir = home.path(name);
+        std::fs::create_dir_all(&dir).expect("a directory");
+        says(&http, &format!("first-{name}"), dir.to_str().expect("UTF-8"), "please begin");
+        dir
+    });
+    let mut watcher = socket(&daemon);
+    watcher.rpc("events/subscribe", &json!({ "project": "apple" })).expect("a subscription");
+    for (dir, name) in [(&pear, "pear"), (&apple, "apple")] {
+        says(&http, &format!("next-{name}"), dir.to_str().expect("UTF-8"), "please go on");
+        let mut command = home.command(["hint", "set", name, "build", "make"]);
+        testkit::finish(command.current_dir(dir), b"").ok();
+    }
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|last| last != "hint://apple/build") {
+        let event = watcher.receive().expect("an event");
+        seen.push(event["params"]["subject"].as_str().expect("a subject").to_owned());
+    }
+    assert!(seen.contains(&"session://next-apple".to_owned()), "{seen:?}");
+    assert!(!seen.iter().any(|subject| subject.contains("pear")), "{seen:?}");
+}
