@@ -231,6 +231,7 @@ pub struct OpInfo {
     pub inline: bool,
     /// Takes long: runs as a job, with progress (`cx.store.progress`), one at a time.
     pub job: bool,
+    /// Time it may take. That of a job counts from its start, not from its place in the queue.
     pub deadline: Duration,
 }
 
@@ -262,6 +263,14 @@ impl OpInfo {
         job: false,
         deadline: limits::OP_DEADLINE,
     };
+
+    /// How long a client waits for the answer: a job may first wait for as many others as the queue has room for.
+    pub fn patience(&self) -> Duration {
+        match self.job {
+            true => self.deadline.saturating_mul(limits::JOBS_WAITING_MAX as u32 + 2),
+            false => self.deadline,
+        }
+    }
 
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)

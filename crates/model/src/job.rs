@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
+    /// In the queue: jobs run one after the other.
+    Waiting,
     Running,
     Done,
     Failed,
@@ -14,11 +16,17 @@ pub enum JobState {
 }
 
 impl JobState {
-    const ALL: [JobState; 4] =
-        [JobState::Running, JobState::Done, JobState::Failed, JobState::Cancelled];
+    const ALL: [JobState; 5] = [
+        JobState::Waiting,
+        JobState::Running,
+        JobState::Done,
+        JobState::Failed,
+        JobState::Cancelled,
+    ];
 
     pub fn word(self) -> &'static str {
         match self {
+            JobState::Waiting => "waiting",
             JobState::Running => "running",
             JobState::Done => "done",
             JobState::Failed => "failed",
@@ -26,12 +34,16 @@ impl JobState {
         }
     }
 
+    pub fn has_ended(self) -> bool {
+        !matches!(self, JobState::Waiting | JobState::Running)
+    }
+
     pub fn parse(word: &str) -> Option<JobState> {
         JobState::ALL.into_iter().find(|state| state.word() == word)
     }
 }
 
-/// A long operation that runs or ran.
+/// A long operation that waits, runs or ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     pub id: i64,
@@ -41,7 +53,7 @@ pub struct Job {
     /// Why it failed: the code of the error, or `interrupted` if its process ended first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Milliseconds since 1970, UTC.
+    /// Milliseconds since 1970, UTC. While it waits, the time when it was queued.
     pub started_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,

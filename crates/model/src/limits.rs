@@ -373,7 +373,7 @@ pub const START_PATIENCE: Duration = Duration::from_secs(10);
 pub const REPLY_SLACK: Duration = Duration::from_secs(2);
 /// How long the daemon may take to answer `hello`.
 pub const HELLO_DEADLINE: Duration = Duration::from_secs(3);
-/// Jobs whose rows are retained and listed; older ones are deleted when a job starts.
+/// Jobs whose rows are retained and listed; older ones are deleted when a job is queued.
 pub const JOBS_KEPT: usize = 50;
 /// Jobs in the queue; a further one is refused as `unavailable`.
 pub const JOBS_WAITING_MAX: usize = 16;

@@ -206,7 +206,7 @@ impl CommandRoad<'_> {
         request: &Request,
         info: &OpInfo,
     ) -> Result<Reply, Lost> {
-        let work = || road.call(request, info.deadline);
+        let work = || road.call(request, info.patience());
         if !info.job {
             return work();
         }

@@ -1,37 +1,42 @@
 //! Dispatch of a call to its handler: lookup, tier, spool, panic handling, stored answers, audit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use contract::op::check_tier;
 use contract::{CallStore, Cx, KnownCaller, OpInfo, Operation, ProgressWatcher, RunningJob, Tier};
 use model::hook::HookEvent;
 use model::wire::fingerprint;
-use model::{CallId, Caller, Code, OpError, Reply, Request, Road, limits};
+use model::{CallId, Code, OpError, Reply, Request, Road, limits};
 use serde_json::Value;
 use tokio::sync::oneshot::Receiver;
 
 use crate::builtin::hook::{self, EventParams, Incoming};
 use crate::intake;
+use crate::jobs::JobWork;
 use crate::log::Level;
 use crate::runtime::{Runtime, RuntimeInner};
 
 impl Road for Runtime {
     fn call(&self, request: Request) -> Reply {
         let info = self.table().get(&request.op)?.info;
-        let deadline = limits::in_this_build(info.deadline);
+        let deadline = CallDeadline::of(info);
         let (sender, receiver) = mpsc::sync_channel(1);
         let reply = move |reply| {
             // The caller may have stopped waiting.
             let _ = sender.send(reply);
         };
-        let wait = || {
-            let reply = receiver.recv_timeout(deadline);
-            reply.unwrap_or_else(|_| Err(late(deadline.as_secs())))
+        let wait = || loop {
+            match receiver.recv_timeout(deadline.left()) {
+                Ok(reply) => return reply,
+                // A job may have started meanwhile, or still waits.
+                Err(mpsc::RecvTimeoutError::Timeout) if !deadline.left().is_zero() => {}
+                Err(_) => return Err(deadline.passed()),
+            }
         };
         if info.name != hook::NAME {
-            self.submit(request, None, reply);
+            self.submit(info, (request, None), &deadline, reply);
             return wait();
         }
         let Request { call, params, caller, .. } = request;
@@ -88,7 +93,7 @@ impl Runtime {
             Err(error) => return StartedCall::Ended(Err(error)),
         };
         if info.inline {
-            return StartedCall::Ended(self.inner.perform(request, None));
+            return StartedCall::Ended(self.inner.perform(request));
         }
         if info.name == hook::NAME {
             let Request { call, params, caller, .. } = request;
@@ -96,8 +101,9 @@ impl Runtime {
             return self.intake(info, (call, caller.tier), self.spool_is_quiet(), read);
         }
         let (reply, receiver) = one_reply();
-        self.submit(request, watcher, reply);
-        StartedCall::Pending(limits::in_this_build(info.deadline), receiver)
+        let deadline = CallDeadline::of(info);
+        self.submit(info, (request, watcher), &deadline, reply);
+        StartedCall::Pending(deadline, receiver)
     }
 
     fn intake(
@@ -110,24 +116,28 @@ impl Runtime {
         let (reply, receiver) = one_reply();
         let audit = Audit::begin(&self.inner, info, (call, tier));
         let event = intake::accept(&self.inner, (info, tier), is_quiet, read, reply);
-        StartedCall::Intake(info.deadline, receiver, audit, event)
+        StartedCall::Intake(CallDeadline::of(info), receiver, audit, event)
     }
 
     fn submit(
         &self,
-        request: Request,
-        watcher: Option<ProgressWatcher>,
+        info: &OpInfo,
+        (request, watcher): (Request, Option<ProgressWatcher>),
+        deadline: &CallDeadline,
         reply: impl FnOnce(Reply) + Send + 'static,
     ) {
-        let is_job = self.table().find(&request.op).is_some_and(|op| op.info.job);
         let inner = self.inner.clone();
-        let job = move |admitted: Result<(), OpError>| {
-            reply(admitted.and_then(|()| inner.perform(request, watcher)));
-        };
-        match is_job {
-            true => self.inner.queue_job(Box::new(job)),
-            false => self.inner.pool.run(Box::new(job)),
+        if !info.job {
+            return self.inner.pool.run(Box::new(move |admitted| {
+                reply(admitted.and_then(|()| inner.perform(request)));
+            }));
         }
+        // Queueing a job waits for the writer, so the pool does that too.
+        let starts = deadline.starts.clone();
+        self.inner.pool.run(Box::new(move |admitted| match admitted {
+            Ok(()) => inner.submit_job((request, watcher), starts, Box::new(reply)),
+            Err(error) => reply(Err(error)),
+        }));
     }
 }
 
@@ -144,9 +154,9 @@ fn one_reply() -> (impl FnOnce(Reply) + Send + 'static, Receiver<Reply>) {
 /// A call that was started.
 enum StartedCall {
     Ended(Reply),
-    Pending(Duration, Receiver<Reply>),
+    Pending(CallDeadline, Receiver<Reply>),
     /// Runs on no thread of the pool, so the waiting caller writes the audit line.
-    Intake(Duration, Receiver<Reply>, Audit, Option<Arc<HookEvent>>),
+    Intake(CallDeadline, Receiver<Reply>, Audit, Option<Arc<HookEvent>>),
 }
 
 impl StartedCall {
@@ -164,11 +174,44 @@ impl StartedCall {
     }
 }
 
-async fn wait(deadline: Duration, receiver: Receiver<Reply>) -> Reply {
-    match tokio::time::timeout(deadline, receiver).await {
-        Ok(Ok(reply)) => reply,
-        Ok(Err(_)) => Err(OpError::unavailable("the daemon is ending").hint("Try again.")),
-        Err(_) => Err(late(deadline.as_secs())),
+async fn wait(deadline: CallDeadline, mut receiver: Receiver<Reply>) -> Reply {
+    loop {
+        match tokio::time::timeout(deadline.left(), &mut receiver).await {
+            Ok(Ok(reply)) => return reply,
+            Ok(Err(_)) => {
+                return Err(OpError::unavailable("the daemon is ending").hint("Try again."));
+            }
+            // A job may have started meanwhile, or still waits.
+            Err(_) if !deadline.left().is_zero() => {}
+            Err(_) => return Err(deadline.passed()),
+        }
+    }
+}
+
+/// The end of the time in which a call is answered. The time of a job counts from its start, because it may have to
+/// wait for other jobs.
+struct CallDeadline {
+    time: Duration,
+    /// When the time starts to count; empty as long as a job waits.
+    starts: Arc<OnceLock<Instant>>,
+}
+
+impl CallDeadline {
+    fn of(info: &OpInfo) -> CallDeadline {
+        let starts = match info.job {
+            true => OnceLock::new(),
+            false => OnceLock::from(Instant::now()),
+        };
+        CallDeadline { time: limits::in_this_build(info.deadline), starts: Arc::new(starts) }
+    }
+
+    fn left(&self) -> Duration {
+        self.starts.get().map_or(self.time, |start| self.time.saturating_sub(start.elapsed()))
+    }
+
+    fn passed(&self) -> OpError {
+        OpError::new(Code::Timeout, format!("no answer within {} s", self.time.as_secs()))
+            .hint("The call may still finish; see `rekindle status` and `rekindle logs`.")
     }
 }
 
@@ -205,37 +248,60 @@ impl Audit {
     }
 }
 
-fn late(seconds: u64) -> OpError {
-    OpError::new(Code::Timeout, format!("no answer within {seconds} s"))
-        .hint("The call may still finish; see `rekindle status` and `rekindle logs`.")
-}
-
 impl RuntimeInner {
     /// Runs one call to its end on this thread.
-    fn perform(
-        self: &Arc<RuntimeInner>,
-        request: Request,
-        watcher: Option<ProgressWatcher>,
-    ) -> Reply {
+    fn perform(self: &Arc<RuntimeInner>, request: Request) -> Reply {
         let op = self.table.get(&request.op)?;
         let audit = Audit::begin(self, op.info, (request.call, request.caller.tier));
+        let reply = self.checked(op, request, None);
+        audit.note(&reply);
+        reply
+    }
+
+    /// Queues a call as a job. An invalid call leaves no row.
+    fn submit_job(
+        self: &Arc<RuntimeInner>,
+        (request, watcher): (Request, Option<ProgressWatcher>),
+        starts: Arc<OnceLock<Instant>>,
+        reply: Box<dyn FnOnce(Reply) + Send>,
+    ) {
+        let op = match self.table.get(&request.op) {
+            Ok(op) => op,
+            Err(error) => return reply(Err(error)),
+        };
+        let (name, tier) = (op.info.name, request.caller.tier);
+        let audit = Audit::begin(self, op.info, (request.call, tier));
+        let reply: Box<dyn FnOnce(Reply) + Send> = Box::new(move |result| {
+            audit.note(&result);
+            reply(result);
+        });
+        let checked = self.fenced(name, || {
+            check_tier(op.info, tier)?;
+            op.check_params(&request.params)
+        });
+        if let Err(error) = checked {
+            return reply(Err(error));
+        }
+        let inner = self.clone();
+        let run = move |job| {
+            // Set once, here.
+            let _ = starts.set(Instant::now());
+            inner.checked(inner.table.get(&request.op)?, request, Some(job))
+        };
+        self.queue_job(name, watcher, JobWork { run: Box::new(run), reply });
+    }
+
+    fn checked(
+        self: &Arc<RuntimeInner>,
+        op: &Operation,
+        request: Request,
+        job: Option<Arc<RunningJob>>,
+    ) -> Reply {
         let Request { call, params, caller, .. } = request;
         // An inline read is answered from memory, where waiting for the spool is not allowed.
         if op.info.access.is_read() && !op.info.inline {
             self.ingest_before_read();
         }
-        let reply = self.checked(op, call, &caller, (params, watcher));
-        audit.note(&reply);
-        reply
-    }
-
-    fn checked(
-        &self,
-        op: &Operation,
-        call: CallId,
-        caller: &Caller,
-        (params, watcher): (Value, Option<ProgressWatcher>),
-    ) -> Reply {
         check_tier(op.info, caller.tier)?;
         op.refuse_hidden(&params, caller.tier)?;
         let write = !op.info.access.is_read();
@@ -243,17 +309,8 @@ impl RuntimeInner {
             self.ingest_spool(None);
         }
         let call = write.then_some(call);
-        let caller = KnownCaller::new(caller, &self.places);
-        self.fenced(op.info.name, || match op.info.job {
-            true => {
-                // Invalid parameters leave no row.
-                op.check_params(&params)?;
-                self.as_job(op.info.name, watcher, |job| {
-                    self.run(op, (call, Some(job)), &caller, params)
-                })
-            }
-            false => self.run(op, (call, None), &caller, params),
-        })
+        let caller = KnownCaller::new(&caller, &self.places);
+        self.fenced(op.info.name, || self.run(op, (call, job), &caller, params))
     }
 
     /// Runs code of an operation that may panic because of a defect.

@@ -1,5 +1,6 @@
 //! Runs jobs: long operations, one after the other, so that they occupy at most one thread of the pool. Each has a
-//! row in the store and ends with the event `job/ended`.
+//! row in the store as soon as it is queued, and ends with the event `job/ended`. The row decides a race between the
+//! start of a waiting job and its cancellation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,22 +9,18 @@ use contract::{ProgressWatcher, RunningJob};
 use model::event::Event;
 use model::job::{Job, JobState};
 use model::{OpError, limits};
+use serde_json::Value;
 use store::{Tx, Write, Written, jobs, passages};
 
-use crate::jobs::WaitingJob;
+use crate::jobs::{JobWork, QueuedJob, cancelled, end_job, subject};
 use crate::runtime::RuntimeInner;
 
-/// The path of a job, as its events name it.
-fn subject(id: i64) -> String {
-    format!("job://{id}")
-}
-
 impl RuntimeInner {
-    /// Marks jobs as failed that an earlier process left running. Writes nothing if there are none.
+    /// Marks jobs as failed that an earlier process left waiting or running. Writes nothing if there are none.
     pub(crate) fn fail_interrupted_jobs(&self) {
-        let is_running = |job: &Job| job.state == JobState::Running;
+        let is_left = |job: &Job| !job.state.has_ended();
         let listed = self.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT));
-        if !listed.is_ok_and(|all| all.iter().any(is_running)) {
+        if !listed.is_ok_and(|all| all.iter().any(is_left)) {
             return;
         }
         let marked = self.note_job(|tx, now| {
@@ -49,89 +46,106 @@ impl RuntimeInner {
         if self.one_shot || self.store.only_reads() || !is_due(self) {
             return;
         }
-        let inner = self.clone();
-        self.queue_job(Box::new(move |admitted| {
+        let (inner, log) = (self.clone(), self.clone());
+        let run = move |job: Arc<RunningJob>| {
             // An earlier job may have done this already.
-            if admitted.is_err() || !is_due(&inner) {
-                return;
-            }
-            let indexed = inner.as_job("index", None, |job| {
+            if is_due(&inner) {
                 inner.store.index_all(&|done, all| {
                     job.report("indexing records", done, Some(all));
                     job.check()
-                })
-            });
-            if let Err(error) = indexed {
-                let word = error.code.row().word;
-                inner.log.warn("job", format_args!("records wait for the index: {word}"));
+                })?;
             }
-        }));
+            Ok(Value::Null)
+        };
+        let reply = move |result: Result<Value, OpError>| {
+            if let Err(error) = result {
+                let word = error.code.row().word;
+                log.log.warn("job", format_args!("records wait for the index: {word}"));
+            }
+        };
+        self.queue_job("index", None, JobWork { run: Box::new(run), reply: Box::new(reply) });
     }
 
-    /// Queues a job and returns at once. It runs after the jobs before it have ended; if the queue is full, it gets an error
-    /// now.
-    pub(crate) fn queue_job(self: &Arc<RuntimeInner>, work: WaitingJob) {
+    /// Queues a job: its row is in the store when this returns, so that it can be seen and cancelled. It runs after the
+    /// jobs before it have ended; if it cannot be queued, it gets an error now. Waits for the writer, so no thread of an
+    /// asynchronous surface may call it.
+    pub(crate) fn queue_job(
+        self: &Arc<RuntimeInner>,
+        name: &'static str,
+        watcher: Option<ProgressWatcher>,
+        work: JobWork,
+    ) {
         let max = limits::JOBS_WAITING_MAX;
         let mut state = self.jobs.state();
-        if state.waiting.len() >= max {
+        if state.waiting.len() + state.arriving >= max {
             drop(state);
             let full = OpError::unavailable(format!("{max} jobs are waiting already"))
-                .hint("`rekindle jobs list` shows the running one; try again when it has ended.");
-            return work(Err(full));
+                .hint("`rekindle jobs list` shows them; try again when one has ended.");
+            return (work.reply)(Err(full));
         }
-        state.waiting.push_back(work);
+        state.arriving += 1;
+        drop(state);
+        let noted = self.note_job(move |tx, now| jobs::queue(tx, name, now));
+        let mut state = self.jobs.state();
+        state.arriving -= 1;
+        let id = match noted {
+            Ok(id) => id,
+            Err(error) => {
+                drop(state);
+                return (work.reply)(Err(error));
+            }
+        };
+        let handle = Arc::new(RunningJob::watched_by(watcher));
+        state.waiting.push_back(QueuedJob { id, name, handle, work });
         if std::mem::replace(&mut state.is_served, true) {
             return;
         }
         drop(state);
         let inner = self.clone();
         self.pool.run(Box::new(move |admitted| {
-            loop {
-                let mut state = inner.jobs.state();
-                let Some(work) = state.waiting.pop_front() else {
-                    state.is_served = false;
-                    return;
-                };
-                drop(state);
+            while let Some(job) = inner.jobs.next() {
+                let id = job.id;
                 // A panic must not end this loop, which would leave the jobs behind it waiting for ever.
-                let _ = catch_unwind(AssertUnwindSafe(|| work(admitted.clone())));
+                let _ = catch_unwind(AssertUnwindSafe(|| inner.run_job(job, admitted.clone())));
+                inner.jobs.state().running.remove(&id);
             }
         }));
     }
 
-    /// Runs an operation as a job. Its row is `running` before it starts, and has the result before the reply is
+    /// Runs a job whose turn it is. Its row is `running` before it starts, and has the result before the reply is
     /// sent.
-    pub(crate) fn as_job<T>(
-        &self,
-        name: &'static str,
-        watcher: Option<ProgressWatcher>,
-        run: impl FnOnce(Arc<RunningJob>) -> Result<T, OpError>,
-    ) -> Result<T, OpError> {
-        let id = self.note_job(move |tx, now| {
-            let id = jobs::start(tx, name, now)?;
-            tx.note(Event::new("job/started", subject(id)))?;
-            Ok(id)
-        })?;
-        let job = Arc::new(RunningJob::watched_by(watcher));
-        self.jobs.state().running.insert(id, job.clone());
-        let result = self.fenced(name, || run(job.clone()));
+    fn run_job(&self, job: QueuedJob, admitted: Result<(), OpError>) {
+        let QueuedJob { id, name, handle, work } = job;
+        let started = admitted.and_then(|()| self.start_job(id));
+        let result = match started {
+            Ok(true) => self.fenced(name, || (work.run)(handle.clone())),
+            Ok(false) => Err(cancelled(&handle)),
+            Err(error) => Err(error),
+        };
         self.jobs.state().running.remove(&id);
         let (state, why) = match &result {
             Ok(_) => (JobState::Done, None),
-            Err(_) if job.is_cancelled() => (JobState::Cancelled, None),
+            Err(_) if handle.is_cancelled() => (JobState::Cancelled, None),
             Err(error) => (JobState::Failed, Some(error.code.row().word)),
         };
-        let ended = self.note_job(move |tx, now| {
-            jobs::end(tx, id, (state, why), now)?;
-            let reason = Some(state.word());
-            tx.note(Event { reason, ..Event::new("job/ended", subject(id)) })
-        });
+        let ended = self.note_job(move |tx, now| end_job(tx, id, (state, why), now));
         if let Err(error) = ended {
             // The next start marks the row as failed; the operation itself has ended.
             let word = error.code.row().word;
             self.log.warn("job", format_args!("the end of job {id} was not stored: {word}"));
         }
-        result
+        (work.reply)(result);
+    }
+
+    /// Notes that a job starts; false if it was cancelled while it waited.
+    fn start_job(&self, id: i64) -> Result<bool, OpError> {
+        self.note_job(move |tx, now| {
+            let starts = jobs::start(tx, id, now)?;
+            if starts {
+                tx.note(Event::new("job/started", subject(id)))?;
+            }
+            Ok(starts)
+        })
     }
 
     fn note_job<T: serde::Serialize + Send + 'static>(

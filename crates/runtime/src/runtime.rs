@@ -103,7 +103,7 @@ pub(crate) struct RuntimeInner {
     pub(crate) behind_spool: crate::behind_spool::BehindSpool,
     pub(crate) session_locks: crate::tell::SessionLocks,
     pub(crate) tool_calls: crate::tool_calls::ToolCalls,
-    pub(crate) jobs: Jobs,
+    pub(crate) jobs: Arc<Jobs>,
     /// The process runs one operation and exits.
     pub(crate) one_shot: bool,
 }
@@ -167,7 +167,7 @@ impl Runtime {
             spool: crate::spool::Spool::new(locations.spools(), locations.uid()),
             session_locks: crate::tell::SessionLocks::default(),
             tool_calls: crate::tool_calls::ToolCalls::default(),
-            jobs: Jobs::default(),
+            jobs: Arc::default(),
             one_shot,
             behind_spool: crate::behind_spool::BehindSpool::default(),
             table: kit.table,

@@ -138,6 +138,27 @@ impl Op for Slow {
     }
 }
 
+const SHORT: Duration = Duration::from_millis(50);
+
+/// A job with a short deadline.
+struct Short;
+
+impl Op for Short {
+    const INFO: OpInfo = OpInfo {
+        name: "short",
+        access: Access::Write { destructive: false, idempotent: true },
+        job: true,
+        deadline: SHORT,
+        ..OpInfo::BASE
+    };
+    type Params = Nothing;
+    type Output = CountOutput;
+
+    fn run(&self, _: &Cx<'_>, _: Nothing) -> Result<CountOutput, OpError> {
+        Ok(CountOutput { run: 1 })
+    }
+}
+
 struct Nest;
 
 impl Op for Nest {
@@ -163,6 +184,7 @@ impl Plugin for Probe {
             Operation::new(Wait(self.gate.clone())),
             Operation::new(Nest),
             Operation::new(Slow(self.gate.clone())),
+            Operation::new(Short),
         ]
     }
 
@@ -398,7 +420,9 @@ fn a_job_shows_its_progress_ends_when_it_is_cancelled_and_the_next_one_waits() {
     let second = start(31);
     let cancel = Request { params: json!({ "id": 1 }), ..request("cancel_job", 32, Tier::Person) };
     assert_eq!(home.runtime.call(cancel).unwrap()["cancelled"], true);
-    assert_eq!(jobs()["jobs"].as_array().unwrap().len(), 1, "the second has not started");
+    let listed = wait_for(&|listed| listed["jobs"].as_array().unwrap().len() == 2);
+    assert_eq!(listed["jobs"][0]["state"], "waiting", "the second has not started: {listed}");
+    assert_eq!(listed["jobs"][0].get("progress"), None, "{listed}");
     drop(open);
     assert_eq!(first.join().unwrap().unwrap_err().code, Code::Conflict);
     assert_eq!(second.join().unwrap().unwrap()["run"], 1);
@@ -407,6 +431,77 @@ fn a_job_shows_its_progress_ends_when_it_is_cancelled_and_the_next_one_waits() {
         .map(|job| job["state"].as_str().unwrap())
         .collect();
     assert_eq!(states, ["done", "cancelled"], "{listed}");
+}
+
+/// @waiting_jobs
+#[test]
+fn a_waiting_job_can_be_cancelled_and_never_runs() {
+    let home = home();
+    let (open, gate) = mpsc::channel();
+    *home.probe.gate.lock().unwrap() = Some(gate);
+    let start = |call: u8| {
+        let runtime = home.runtime.clone();
+        std::thread::spawn(move || runtime.call(request("slow", call, Tier::Person)))
+    };
+    let state = |id: i64| {
+        let listed = home.runtime.call(request("list_jobs", 99, Tier::Person)).unwrap();
+        let job = (listed["jobs"].as_array().unwrap().iter()).find(|job| job["id"] == id).cloned();
+        job.map_or(Value::Null, |job| job["state"].clone())
+    };
+    let wait_for = |id: i64, wanted: &str| {
+        let until = Instant::now() + Duration::from_secs(10);
+        while state(id) != wanted {
+            assert!(Instant::now() < until, "job {id} is {}", state(id));
+            std::thread::yield_now();
+        }
+    };
+    let first = start(30);
+    wait_for(1, "running");
+    let second = start(31);
+    wait_for(2, "waiting");
+    let third = start(32);
+    wait_for(3, "waiting");
+    let cancel = Request { params: json!({ "id": 2 }), ..request("cancel_job", 33, Tier::Person) };
+    let cancelled = home.runtime.call(cancel).unwrap();
+    assert_eq!((&cancelled["cancelled"], &cancelled["was_waiting"]), (&json!(true), &json!(true)));
+    // The caller gets its answer while the first job still runs.
+    assert_eq!(second.join().unwrap().unwrap_err().code, Code::Conflict);
+    assert_eq!((state(1), state(2)), (json!("running"), json!("cancelled")));
+    drop(open);
+    assert_eq!(first.join().unwrap().unwrap()["run"], 1);
+    assert_eq!(third.join().unwrap().unwrap()["run"], 1);
+    assert_eq!((state(2), state(3)), (json!("cancelled"), json!("done")));
+}
+
+/// @waiting_jobs
+#[test]
+fn the_deadline_of_a_job_counts_from_its_start() {
+    let home = home();
+    let (open, gate) = mpsc::channel();
+    *home.probe.gate.lock().unwrap() = Some(gate);
+    let runtime = home.runtime.clone();
+    let first = std::thread::spawn(move || runtime.call(request("slow", 30, Tier::Person)));
+    wait_for_jobs(&home, 1);
+    let (sender, replies) = mpsc::channel();
+    let runtime = home.runtime.clone();
+    std::thread::spawn(move || sender.send(runtime.call(request("short", 31, Tier::Person))));
+    wait_for_jobs(&home, 2);
+    let more_than_its_time = model::limits::in_this_build(SHORT) + Duration::from_millis(50);
+    assert!(replies.recv_timeout(more_than_its_time).is_err(), "its time has not begun");
+    drop(open);
+    assert_eq!(first.join().unwrap().unwrap()["run"], 1);
+    let second = replies.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert_eq!(second.unwrap()["run"], 1);
+}
+
+/// Waits until this many jobs are listed.
+fn wait_for_jobs(home: &TestRuntime, count: usize) {
+    let until = Instant::now() + Duration::from_secs(10);
+    let listed = || home.runtime.call(request("list_jobs", 99, Tier::Person)).unwrap();
+    while listed()["jobs"].as_array().unwrap().len() < count {
+        assert!(Instant::now() < until, "{}", listed());
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(crate) struct Jobs;
 
 impl Aggregate for Jobs {
     fn name(&self) -> &'static str {
-        "jobs"
+        "job_runs"
     }
 
     fn schema(&self) -> &'static str {
@@ -21,41 +21,49 @@ impl Aggregate for Jobs {
     }
 }
 
-/// Notes that an operation starts as a job, and removes the oldest jobs beyond those that are kept.
-pub fn start(tx: &Tx<'_>, op: &str, at: i64) -> Result<i64, OpError> {
-    const START: &str = "INSERT INTO jobs (op, state, started_at) VALUES (?1, 'running', ?2)";
-    const TRIM: &str = "DELETE FROM jobs WHERE state <> 'running' \
-         AND id <= (SELECT max(id) FROM jobs) - ?1";
+/// Notes that an operation is queued as a job, and removes the oldest jobs beyond those that are kept.
+pub fn queue(tx: &Tx<'_>, op: &str, at: i64) -> Result<i64, OpError> {
+    const QUEUE: &str = "INSERT INTO job_runs (op, state, started_at) VALUES (?1, 'waiting', ?2)";
+    const TRIM: &str = "DELETE FROM job_runs WHERE state NOT IN ('waiting', 'running') \
+         AND id <= (SELECT max(id) FROM job_runs) - ?1";
     tx.sql(|db| {
-        let id = db.prepare_cached(START)?.insert(params![op, at])?;
+        let id = db.prepare_cached(QUEUE)?.insert(params![op, at])?;
         db.prepare_cached(TRIM)?.execute([limits::JOBS_KEPT])?;
         Ok(id)
     })
 }
 
-/// Notes how a job ended.
+/// Notes that a waiting job starts. Returns false if it does not wait any more, because it was cancelled.
+pub fn start(tx: &Tx<'_>, id: i64, at: i64) -> Result<bool, OpError> {
+    const START: &str = "UPDATE job_runs SET state = 'running', started_at = ?2 \
+         WHERE id = ?1 AND state = 'waiting'";
+    tx.sql(|db| db.prepare_cached(START)?.execute([id, at])).map(|changed| changed > 0)
+}
+
+/// Notes how a job ended, or that it was cancelled while it waited. Returns false if it had ended already.
 pub fn end(
     tx: &Tx<'_>,
     id: i64,
     (state, why): (JobState, Option<&str>),
     at: i64,
-) -> Result<(), OpError> {
-    const END: &str = "UPDATE jobs SET state = ?2, why = ?3, ended_at = ?4 \
-         WHERE id = ?1 AND state = 'running'";
-    tx.sql(|db| db.prepare_cached(END)?.execute(params![id, state.word(), why, at])).map(drop)
+) -> Result<bool, OpError> {
+    const END: &str = "UPDATE job_runs SET state = ?2, why = ?3, ended_at = ?4 \
+         WHERE id = ?1 AND state IN ('waiting', 'running')";
+    tx.sql(|db| db.prepare_cached(END)?.execute(params![id, state.word(), why, at]))
+        .map(|changed| changed > 0)
 }
 
 /// Marks jobs as failed that an earlier process did not end. Returns their ids.
 pub fn fail_interrupted(tx: &Tx<'_>, at: i64) -> Result<Vec<i64>, OpError> {
-    const FAIL: &str = "UPDATE jobs SET state = 'failed', why = 'interrupted', ended_at = ?1 \
-         WHERE state = 'running' RETURNING id";
+    const FAIL: &str = "UPDATE job_runs SET state = 'failed', why = 'interrupted', ended_at = ?1 \
+         WHERE state IN ('waiting', 'running') RETURNING id";
     tx.sql(|db| db.prepare_cached(FAIL)?.query_map([at], |row| row.cell(0))?.collect())
 }
 
-/// Ends the jobs that a restored backup has as running. The backup job itself was running while it copied its row, and it
+/// Ends the jobs that a restored backup has as waiting or running. The backup job itself was running while it copied its row, and it
 /// succeeded, because the copy exists.
 pub fn end_restored(tx: &Tx<'_>, at: i64) -> Result<(), OpError> {
-    const DONE: &str = "UPDATE jobs SET state = 'done', ended_at = ?1 \
+    const DONE: &str = "UPDATE job_runs SET state = 'done', ended_at = ?1 \
          WHERE state = 'running' AND op = 'backup'";
     tx.sql(|db| db.execute(DONE, [at]))?;
     fail_interrupted(tx, at).map(drop)
@@ -63,7 +71,7 @@ pub fn end_restored(tx: &Tx<'_>, at: i64) -> Result<(), OpError> {
 
 /// The newest jobs, newest first.
 pub fn list(rx: &Rx<'_>, limit: usize) -> Result<Vec<Job>, OpError> {
-    const LIST: &str = "SELECT id, op, state, why, started_at, ended_at FROM jobs \
+    const LIST: &str = "SELECT id, op, state, why, started_at, ended_at FROM job_runs \
          ORDER BY id DESC LIMIT ?1";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     rx.sql(|db| db.prepare_cached(LIST)?.query_map([limit], read)?.collect())

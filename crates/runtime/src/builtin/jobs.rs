@@ -14,6 +14,7 @@ use serde_json::Value;
 use store::jobs;
 
 use super::{BuiltinState, NoParams};
+use crate::jobs::end_job;
 
 /// Callers that may see and cancel jobs: those that may start them.
 const TIERS: &[Tier] = &[Tier::Person, Tier::Client];
@@ -32,7 +33,7 @@ pub(super) struct ListJobsOutput {
 impl Op for ListJobs {
     const INFO: OpInfo = OpInfo {
         name: "list_jobs",
-        summary: "List long operations that run or ran lately",
+        summary: "List long operations that wait, run or ran lately",
         doc: "Such as `maintain` and `backup`: their state, what they are doing now, and the error code of one that failed.",
         tiers: TIERS,
         toolset: "system",
@@ -117,15 +118,19 @@ fn job_id<'de, D: Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(super) struct CancelJobOutput {
     id: i64,
-    /// Whether the job was running. It ends at the end of its present step.
+    /// Whether the job was waiting or running. A running one ends at the end of its present step.
     cancelled: bool,
+    /// Whether the job was waiting: it will not run.
+    #[serde(default)]
+    was_waiting: bool,
 }
 
 impl Op for CancelJob {
     const INFO: OpInfo = OpInfo {
         name: "cancel_job",
         summary: "Ask a long operation to end",
-        doc: "It ends after its present step. `maintain` keeps the work of the steps before; a backup leaves no file.",
+        doc: "A waiting one does not run; a running one ends after its present step. `maintain` keeps the work of the steps \
+              before; a backup leaves no file.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: TIERS,
         toolset: "system",
@@ -147,24 +152,36 @@ impl Op for CancelJob {
 
     fn run(&self, cx: &Cx<'_>, params: CancelJobParams) -> Result<CancelJobOutput, OpError> {
         let CancelJobParams { id } = params;
-        let cancelled = self.0.inner()?.jobs.cancel(id);
-        if !cancelled {
-            let known = cx.store.read(|rx| jobs::list(rx, limits::JOBS_KEPT))?;
-            let job = known.iter().find(|job| job.id == id);
-            if job.is_none_or(|job| job.state == JobState::Running) {
+        let (running, now) = (self.0.inner()?.jobs.clone(), cx.now);
+        let queue = running.clone();
+        // In a transaction, so that a waiting job either starts or is cancelled.
+        let output = cx.store.write(move |tx| {
+            let known = jobs::list(tx, limits::JOBS_KEPT)?;
+            let Some(job) = known.iter().find(|job| job.id == id) else {
                 return Err(OpError::not_found(format!("no job has the id {id}"))
                     .hint("`rekindle jobs list` shows them."));
+            };
+            let was_waiting = job.state == JobState::Waiting;
+            if was_waiting {
+                end_job(tx, id, (JobState::Cancelled, None), now)?;
             }
+            let cancelled = was_waiting || running.cancel(id);
+            Ok(CancelJobOutput { id, cancelled, was_waiting })
+        })?;
+        if output.was_waiting {
+            queue.drop_cancelled(id);
         }
-        Ok(CancelJobOutput { id, cancelled })
+        Ok(output)
     }
 }
 
 impl Pretty for CancelJob {
     fn pretty(_: &CancelJobParams, output: &CancelJobOutput, _: usize) -> String {
-        match output.cancelled {
-            true => format!("✔ job {} ends after its present step", output.id),
-            false => format!("job {} had ended already", output.id),
+        let CancelJobOutput { id, cancelled, was_waiting } = output;
+        match (cancelled, was_waiting) {
+            (_, true) => format!("✔ job {id} was waiting and will not run"),
+            (true, false) => format!("✔ job {id} ends after its present step"),
+            (false, false) => format!("job {id} had ended already"),
         }
     }
 }

@@ -122,13 +122,25 @@ fn a_session_without_events_for_half_an_hour_is_no_longer_alive() {
 #[test]
 fn a_job_that_its_process_did_not_end_is_failed_by_the_next_process() {
     let home = home();
-    let write = store::Write::default();
-    home.runtime.inner.store.write(write, |tx| jobs::start(tx, "backup", 1)).unwrap();
+    let queue = |starts: bool| {
+        let written = home.runtime.inner.store.write(store::Write::default(), move |tx| {
+            let id = jobs::queue(tx, "backup", 1)?;
+            if starts { jobs::start(tx, id, 2) } else { Ok(false) }
+        });
+        written.unwrap();
+    };
+    queue(true);
+    queue(false);
+    let states = |home: &TestRuntime| {
+        let listed = home.runtime.call(request("list_jobs", 1, Tier::Person)).unwrap();
+        let all = listed["jobs"].as_array().unwrap().clone();
+        all.into_iter().map(|job| (job["state"].clone(), job["why"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(states(&home), [(json!("waiting"), Value::Null), (json!("running"), Value::Null)]);
     home.runtime.close();
     let next = home_in(home.dir.clone());
-    let listed = next.runtime.call(request("list_jobs", 1, Tier::Person)).unwrap();
-    let job = &listed["jobs"][0];
-    assert_eq!((&job["state"], &job["why"]), (&json!("failed"), &json!("interrupted")), "{listed}");
+    let interrupted = (json!("failed"), json!("interrupted"));
+    assert_eq!(states(&next), [interrupted.clone(), interrupted]);
 }
 
 #[test]

@@ -179,6 +179,7 @@ fn jobs_are_listed_with_their_progress_or_their_end() {
     let head = format!("7   {}  2h ago  backup  ", zone::shown(0));
     let progress = |step: &str, total: Option<u64>| json!({ "progress": { "step": step, "done": 3, "total": total } });
     for (state, more, shown) in [
+        ("waiting", json!({}), "waiting"),
         ("running", progress("copying", Some(9)), "running: copying 3 of 9"),
         ("running", progress("copying", None), "running: copying"),
         ("running", progress("", None), "running"),
@@ -198,6 +199,9 @@ fn a_job_that_has_ended_cannot_be_cancelled_and_an_unknown_one_is_not_found() {
     let cancelled = json!({ "id": 1, "cancelled": true });
     let text = home.text("cancel_job", &json!({ "id": 1 }), &cancelled);
     assert_eq!(text, "✔ job 1 ends after its present step");
+    let cancelled = json!({ "id": 1, "cancelled": true, "was_waiting": true });
+    let text = home.text("cancel_job", &json!({ "id": 1 }), &cancelled);
+    assert_eq!(text, "✔ job 1 was waiting and will not run");
 }
 
 struct Shelf;

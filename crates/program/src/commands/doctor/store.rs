@@ -33,7 +33,7 @@ pub(super) fn ask(
 ) -> StoreAnswers {
     if let Some(road) = road {
         let by_road = |op: &str, params: Value| -> Reply {
-            let deadline = world.table.get(op)?.info.deadline;
+            let deadline = world.table.get(op)?.info.patience();
             let reply = road.call(&request(op, params), deadline);
             reply
                 .unwrap_or_else(|Lost(_)| Err(OpError::unavailable("the daemon stopped meanwhile")))
