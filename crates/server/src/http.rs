@@ -354,7 +354,7 @@ async fn handle(
             let bytes = message::read(connection, &head, body).await?;
             Ok(page::challenge(&face.auth, &head.headers, &bytes)?)
         }
-        HttpPath::Health => Ok(json(StatusCode::OK, health())),
+        HttpPath::Health => Ok(json(StatusCode::OK, health(&face.auth))),
         HttpPath::Mcp => {
             let peer = peer(connection, &head)?;
             let bytes = message::read(connection, &head, body).await?;
@@ -469,9 +469,12 @@ fn call_id(head: &Parts) -> Result<Option<CallId>, OpError> {
     }
 }
 
-fn health() -> String {
+/// With the id of the database: an open page of another database stays as it is when this daemon takes its port.
+fn health(auth: &guard::Auth) -> String {
     let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
-    json!({ "status": "healthy", "server": "rekindle", "version": version, "pid": pid }).to_string()
+    let database = auth.browsers.database_id();
+    json!({ "status": "healthy", "server": "rekindle", "version": version, "pid": pid, "database": database })
+        .to_string()
 }
 
 #[cfg(test)]

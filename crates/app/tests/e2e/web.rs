@@ -29,8 +29,17 @@ fn health_names_the_server_and_needs_no_token() {
     let daemon = home.daemon();
     let response = Http::new(daemon.port).get("/health");
     let version = home.run(&["status", "--json"]).json()["version"].clone();
-    let expected = json!({ "status": "healthy", "server": "rekindle", "version": version, "pid": daemon.pid() });
-    assert_eq!((response.status, response.json()), (200, expected));
+    let health = response.json();
+    let database = health["database"].as_str().expect("the id of the database");
+    assert!(
+        database.len() == 8 && database.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        "{health}"
+    );
+    let expected = json!({
+        "status": "healthy", "server": "rekindle", "version": version, "pid": daemon.pid(),
+        "database": database,
+    });
+    assert_eq!((response.status, &health), (200, &expected));
 }
 
 /// The path and query of a fresh one-time link.

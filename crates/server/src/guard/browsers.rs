@@ -103,6 +103,11 @@ impl Browsers {
         }
     }
 
+    /// The id of the database, which is no secret: it is a hash of the path of the file.
+    pub(crate) fn database_id(&self) -> &str {
+        &self.id
+    }
+
     pub(super) fn make_link(&self, now: Instant) -> String {
         // Without a source of randomness the link is empty and opens nothing.
         let Some(link) = secret() else { return String::new() };
