@@ -125,7 +125,7 @@ struct InjectedBucket {
     tokens: u64,
     /// Tokens of the tracked entries that the session used.
     used: u64,
-    /// Tokens of the tracked entries: hints, fixes, hypotheses, memories and values.
+    /// Tokens of the tracked entries: records, hints, fixes, hypotheses, memories and values.
     tracked: u64,
 }
 

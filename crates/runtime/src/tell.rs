@@ -272,7 +272,7 @@ fn spooled_receipt(event: &HookEvent, now: i64, entries: Vec<ToldEntry>) -> Hook
 fn halved(rx: &Rx<'_>, mut all: Vec<Candidate>) -> Result<Vec<Candidate>, OpError> {
     for candidate in &mut all {
         let scheme = candidate.path.split("://").next().unwrap_or_default();
-        if receipts::USE_RECORDED.contains(&scheme)
+        if receipts::RANKED_BY_USE.contains(&scheme)
             && receipts::is_ignored(rx, &candidate.path, limits::IGNORED_SESSIONS)?
         {
             candidate.score /= 2.0;

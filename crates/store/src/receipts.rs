@@ -211,8 +211,7 @@ pub struct InjectedSlot {
     /// Slots since 1970, UTC.
     pub slot: i64,
     pub tokens: u64,
-    /// Tokens of the entries whose use is counted, and of those of them that were used. Records may be used, too, but an
-    /// unused one says nothing, so a share of them would mislead.
+    /// Tokens of the entries whose use is recorded, and of those of them that were used.
     pub tracked_tokens: u64,
     pub used_tokens: u64,
 }
@@ -305,9 +304,12 @@ pub fn mark_read(tx: &Tx<'_>, session: i64, path: &str) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(&read)?.execute(params![session, path]).map(drop))
 }
 
-/// Schemes of entries that rank lower if no session used them. An entry of another scheme may be useful without a recorded
-/// use: a record in a briefing says what was done.
-pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value"];
+/// Schemes of entries whose use is recorded. That of the declared context of a resumed session is not.
+pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value", "obs"];
+
+/// Schemes of entries that rank lower if no session used them. A record in a briefing may be useful without a recorded
+/// use, because it says what was done.
+pub const RANKED_BY_USE: &[&str] = &["hint", "fix", "ghap", "memory", "value"];
 
 /// Schemes of entries that a session uses by reading them.
 pub const READ_IS_USE: &[&str] = &["ghap", "memory", "value", "obs"];

@@ -420,6 +420,24 @@ fn deliveries_are_remembered_until_the_receipts_are_reset() {
     assert_eq!((of(desk.project.id).len(), of(0).len()), (4, 0));
 }
 
+/// @activity_stats
+#[test]
+fn tokens_of_records_are_tracked_and_those_of_a_declared_context_are_not() {
+    let desk = Desk::new();
+    let session = desk.session.id;
+    let paths = ["obs://1", "hint://web/build", "session://s-1"];
+    desk.write(move |tx| {
+        for path in paths {
+            let (at, reason, stamp, tokens) = (NOW, "recent", 1, 10);
+            receipts::add(tx, &receipts::NewReceipt { session, at, path, stamp, reason, tokens })?;
+        }
+        receipts::mark_used(tx, session, "obs://1")
+    });
+    let slots = desk.read(|rx| receipts::by_slot(rx, None, (0, 2), NOW + 1));
+    let [slot] = slots[..] else { panic!("one slot: {slots:?}") };
+    assert_eq!((slot.tokens, slot.tracked_tokens, slot.used_tokens), (30, 20, 10));
+}
+
 #[test]
 fn kinds_are_counted_by_project() {
     let desk = Desk::new();
