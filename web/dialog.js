@@ -1,13 +1,38 @@
 // Questions before a deletion, short notices with Undo, and copying text.
 
-import { h, prose, replace } from "/dom.js";
+import { h, prose, refocus, replace } from "/dom.js";
 
 const TOAST_MS = 8000;
 
 let closeLastUndo = () => {};
+let lastUndo = null;
 
 /** Removes the last Undo: what it would change was deleted. */
 export const endUndo = () => closeLastUndo();
+
+/** Undoes the last change while its notice is shown. Returns whether there was one. */
+export function undoLast() {
+  if (!lastUndo?.isConnected) return false;
+  lastUndo.click();
+  return true;
+}
+
+/** The control that was used last, and whether by a key: a click by a key has no position. */
+let used = { control: null, byKey: false };
+addEventListener(
+  "click",
+  ({ target, detail }) => {
+    const control = target.closest?.("button, a, summary");
+    if (control && !control.closest(".toasts")) used = { control, byKey: detail === 0 };
+  },
+  true,
+);
+
+/** Gives the focus back from a notice: to where it was, or to the control that is there in place of a removed one. */
+function focusBack(control) {
+  if (control) refocus(document.body, control);
+  if (document.activeElement === document.body) document.getElementById("title").focus({ preventScroll: true });
+}
 
 /**
  * Asks a question in a dialog.
@@ -35,6 +60,7 @@ export function confirm({ title, text, number, danger = false, yes = danger ? "D
             },
           });
     accept.disabled = typed !== null;
+    const wrong = h("p", { class: "muted small", role: "alert" });
     const dialog = h(
       "dialog",
       { class: "dialog", "aria-labelledby": "confirm-title" },
@@ -43,15 +69,20 @@ export function confirm({ title, text, number, danger = false, yes = danger ? "D
         { method: "dialog" },
         h("h2", { id: "confirm-title" }, title),
         h("div", { class: "dialog-text" }, text),
-        typed && h("label", { class: "label", for: "confirm-number" }, `Type ${number} to go on`, typed),
+        typed && [h("label", { class: "label", for: "confirm-number" }, `Type ${number} to go on`, typed), wrong],
         h(
           "div",
           { class: "dialog-buttons" },
-          h("button", { type: "submit", value: "no", class: "button", autofocus: !typed }, "Cancel"),
+          // No button of the form: Enter in the field would press it.
+          h("button", { type: "button", class: "button", autofocus: !typed, onclick: () => dialog.close("no") }, "Cancel"),
           accept,
         ),
       ),
     );
+    typed?.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !accept.disabled) return;
+      replace(wrong, `That is not ${number}, so nothing was deleted.`);
+    });
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
@@ -124,46 +155,60 @@ export function show({ title, content, actions = [] }) {
 export function toast(text, { undo, action, stay = false } = {}) {
   const act = undo ? { text: "Undo", run: undo } : action;
   let timer = 0;
+  let back = null;
   const close = () => {
     clearTimeout(timer);
+    const wasInside = item.contains(document.activeElement);
     item.remove();
+    if (wasInside) focusBack(back);
+  };
+  const run = async () => {
+    const wasInside = item.contains(document.activeElement);
+    close();
+    try {
+      await act.run();
+    } catch (error) {
+      if (error.name !== "AbortError") toast(error.message);
+    }
+    // What was removed may be there again.
+    if (wasInside) focusBack(back);
+  };
+  const acting = act && h("button", { type: "button", class: "toast-button", onclick: run }, act.text);
+  const onkeydown = (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    close();
   };
   const item = h(
     "div",
-    { class: "toast" },
+    { class: "toast", onkeydown },
     h("span", {}, text),
-    act &&
-      h(
-        "button",
-        {
-          type: "button",
-          class: "toast-button",
-          onclick: async () => {
-            close();
-            try {
-              await act.run();
-            } catch (error) {
-              if (error.name !== "AbortError") toast(error.message);
-            }
-          },
-        },
-        act.text,
-      ),
+    acting,
     h("button", { type: "button", class: "toast-close", "aria-label": "Dismiss", onclick: close }, "✕"),
   );
   const wait = () => {
+    clearTimeout(timer);
     if (!stay) timer = setTimeout(close, TOAST_MS);
   };
   item.addEventListener("mouseenter", () => clearTimeout(timer));
   item.addEventListener("mouseleave", wait);
   item.addEventListener("focusin", () => clearTimeout(timer));
+  item.addEventListener("focusout", wait);
   if (undo) {
     // Only the last change can be undone: an earlier Undo would revert later changes, too.
     closeLastUndo();
     closeLastUndo = close;
+    lastUndo = acting;
+    acting.setAttribute("aria-keyshortcuts", "u");
   }
   document.getElementById("toasts").append(item);
   wait();
+  if (undo && used.byKey && !used.control.isConnected && !document.querySelector("dialog[open]")) {
+    // The control that a key pressed is gone, and the notice is far from its place.
+    const now = document.activeElement;
+    back = now === document.body ? used.control : now;
+    acting.focus({ preventScroll: true });
+  }
   return close;
 }
 
@@ -178,6 +223,10 @@ export async function copy(text, what = "Text") {
     area.select();
   }
 }
+
+/** The button below an error that reads again; the shell presses it when the connection is back. */
+export const tryAgain = (onclick) =>
+  h("button", { type: "button", class: "button", "data-again": "", onclick }, "Try again");
 
 /** Shows an error as a paragraph; the hint of the daemon follows. */
 export function problem(error, ...more) {

@@ -4,6 +4,9 @@ import { visible } from "/format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Attributes with a text for people. */
+const SPOKEN = /^(title|placeholder|alt|aria-(label|description|valuetext|roledescription))$/;
+
 /** Sets one property of an element; functions become listeners, true and false become boolean attributes. */
 function set(element, name, value) {
   if (value === null || value === undefined || value === false) return;
@@ -12,7 +15,9 @@ function set(element, name, value) {
   } else if (name === "value" || name === "checked" || name === "selected") {
     element[name] = value;
   } else {
-    element.setAttribute(name === "className" ? "class" : name, value === true ? "" : String(value));
+    const text = value === true ? "" : String(value);
+    // A browser shows or speaks these as it does the text of the page.
+    element.setAttribute(name === "className" ? "class" : name, SPOKEN.test(name) ? visible(text) : text);
   }
 }
 
@@ -61,7 +66,7 @@ export function svg(tag, props = {}, ...children) {
 const nameOf = (control) => control.id || control.getAttribute("aria-label") || control.textContent;
 
 /** Gives the focus back to a control that was replaced by an equal one, so that a keyboard keeps its place. */
-function refocus(parent, control) {
+export function refocus(parent, control) {
   const equal = [...parent.querySelectorAll(control.tagName)].find((other) => nameOf(other) === nameOf(control));
   (parent.contains(control) ? control : equal)?.focus({ preventScroll: true });
 }

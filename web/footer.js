@@ -84,16 +84,13 @@ export function openFooter(element) {
     element.classList.toggle("has-context", shown.length > 0);
   };
 
-  const follow = async (id) => {
-    const isCurrent = () => session === id;
+  const follow = (id) => {
+    // The first message has the context that the session has now; without one it never had any.
     unsubscribe = subscribe("session/subscribe", { session_id: id }, (message) => {
-      if (!isCurrent() || message.version < version) return;
+      if (session !== id || message.version < version) return;
       version = message.version;
       render(message.event.data.context);
     });
-    const read = await call("get_session", { session_id: id }).catch(() => null);
-    // A frame is newer than the reply, or as new.
-    if (isCurrent() && version === 0 && read?.sessionId === id) render(read.meta.context);
   };
 
   /** Writes run one after the other: the last view that was opened counts. */
@@ -109,6 +106,8 @@ export function openFooter(element) {
   const capture = async (id, open) => {
     const items = open?.view ? appletItems(open.view, open.params) : [];
     if (items[0]?.length > ITEM_CHARS_MAX) return;
+    // No page of this browser stored a view, so there is none to remove.
+    if (items.length === 0 && marks().length === 0) return;
     const read = await call("get_session", { session_id: id }).catch(() => null);
     if (!read) return;
     const stored = read.meta.context.applet ?? [];

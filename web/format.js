@@ -94,13 +94,16 @@ export function time(at, show = age) {
   return element;
 }
 
-/** Recomputes the ages in the document once a minute. */
-setInterval(() => {
-  for (const element of document.querySelectorAll("time[data-age]")) {
-    const text = age(element.dateTime);
+/** Recomputes the ages in the document, and the names of days, of which midnight makes others. */
+export function showAges() {
+  const show = (element, text) => {
     if (element.textContent !== text) element.textContent = text;
-  }
-}, MINUTE * 1000);
+  };
+  for (const element of document.querySelectorAll("time[data-age]")) show(element, age(element.dateTime));
+  for (const element of document.querySelectorAll("[data-day]")) show(element, dayName(element.dataset.day));
+}
+
+setInterval(showAges, MINUTE * 1000);
 
 const numbers = new Intl.NumberFormat("en");
 

@@ -127,7 +127,7 @@ export function virtualList(
     }
     const visible = indexAt(-top);
     anchor = top < 0 && visible < total ? { name: key(visible), top: top + offset(visible) } : null;
-    if (more && total > 0 && top + size < innerHeight * 2) more();
+    if (more && total > 0 && top + size < innerHeight * 1.5) more();
   }
 
   let known = null;

@@ -1,11 +1,12 @@
 // The tab's one WebSocket: feeds of new records and changed contexts, and the state of the connection.
 
-import { proof, renew, SignedOut } from "/session.js";
+import { OtherDatabase, proof, renew, SignedOut } from "/session.js";
 
 /** A subscription request and the method of its messages. */
 const MESSAGES = {
   "activity/subscribe": "activity/new",
   "session/subscribe": "session/event",
+  "events/subscribe": "event",
 };
 
 const PAUSES_MS = [250, 500, 1000, 2000, 3000, 5000];
@@ -27,16 +28,16 @@ let attempts = 0;
 let timer = 0;
 let lastId = 0;
 let lastHeard = 0;
-let state = { connected: false, since: Date.now(), signedOut: false, ever: false };
+let state = { connected: false, since: Date.now(), signedOut: false, isOther: false, ever: false };
 
-function setState(connected, signedOut = false) {
-  if (state.connected === connected && state.signedOut === signedOut && state.ever) return;
+function setState(connected, { signedOut = false, isOther = false } = {}) {
+  if (state.connected === connected && state.signedOut === signedOut && state.isOther === isOther && state.ever) return;
   const changed = state.connected !== connected;
-  state = { connected, since: changed ? Date.now() : state.since, signedOut, ever: state.ever || connected };
+  state = { connected, since: changed ? Date.now() : state.since, signedOut, isOther, ever: state.ever || connected };
   for (const callback of stateListeners) callback(state);
 }
 
-/** The state of the connection: whether it is open, and since when. */
+/** The state of the connection: whether it is open, since when, and whether another database has the address (`isOther`). */
 export const connection = () => state;
 
 /** Calls back at each change of the state of the connection. Returns a function that ends this. */
@@ -54,7 +55,7 @@ export function onNotification(method, callback) {
 
 /**
  * Subscribes to a feed. After a reconnect it subscribes again; a function as `params` then says from where.
- * @param {"activity/subscribe" | "session/subscribe"} method
+ * @param {"activity/subscribe" | "session/subscribe" | "events/subscribe"} method
  * @param {object | (() => object)} params
  * @param {(message: object) => void} onMessage
  * @returns {() => void} ends the subscription
@@ -65,15 +66,22 @@ export function subscribe(method, params, onMessage) {
   ask(feed);
   return () => {
     if (!feeds.delete(feed)) return;
-    // The daemon ends a subscription by its filters, without the point from where it started.
-    const { after_id: _, ...filters } = feed.params();
-    send(method.replace("/subscribe", "/unsubscribe"), filters);
+    const filters = filtersOf(feed);
+    // Equal feeds, as those of the footer and the view of a session, are one subscription of the daemon.
+    const isShared = [...feeds].some((other) => other.method === method && isOf(other, filters));
+    if (!isShared) send(method.replace("/subscribe", "/unsubscribe"), filters);
   };
+}
+
+/** The filters of a feed, by which the daemon knows its subscription: without the point from where it started. */
+function filtersOf(feed) {
+  const { after_id: _, ...filters } = JSON.parse(JSON.stringify(feed.params()));
+  return filters;
 }
 
 /** Whether a message with these filters is of a subscription of this feed. */
 function isOf(feed, filters) {
-  const { after_id: _, ...asked } = JSON.parse(JSON.stringify(feed.params()));
+  const asked = filtersOf(feed);
   const names = Object.keys(asked);
   return names.length === Object.keys(filters).length && names.every((name) => asked[name] === filters[name]);
 }
@@ -121,7 +129,7 @@ async function connect() {
     offered = proved ? ["rekindle", `proof.${proved}`] : ["rekindle"];
   } catch (error) {
     renew();
-    setState(false, error instanceof SignedOut);
+    setState(false, { signedOut: error instanceof SignedOut, isOther: error instanceof OtherDatabase });
     retry();
     return;
   }
@@ -142,7 +150,7 @@ async function connect() {
     socket = null;
     // A refused handshake means that the daemon has new challenges.
     if (!open) renew();
-    setState(false, state.signedOut);
+    setState(false, state);
     retry();
   };
 }
@@ -185,7 +193,7 @@ export function signedOut() {
   if (open) open.onclose = null;
   open?.close();
   renew();
-  setState(false, true);
+  setState(false, { signedOut: true });
   retry();
 }
 

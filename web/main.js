@@ -1,17 +1,19 @@
 // The shell of the page: views and their addresses, filters that all views share, the connection, keys and themes.
 
 import { ApiError, call, isAborted } from "/api.js";
-import { problem, show, toast } from "/dialog.js";
+import { problem, toast, undoLast } from "/dialog.js";
 import { address, encoded, h, icon, link, replace } from "/dom.js";
-import { openFooter } from "/footer.js";
 import { clockTime, dayAndTime, dayKey, now, oneLine, plural, time, visible } from "/format.js";
 import { connection, onNotification, onState, signedOut, start as startLive } from "/live.js";
 import { pickUpKey } from "/session.js";
 
-/** The views in the navigation: a later view is a module `views/ID.js` and a line. `filters` names the shared filters that it uses. */
+/**
+ * The views in the navigation: a later view is a module `views/ID.js` and a line. `filters` names the shared filters that it
+ * uses; one that is `isPlain` needs no rule of `views.css`.
+ */
 export const VIEWS = [
-  { id: "timeline", title: "Timeline", key: "t" },
-  { id: "sessions", title: "Sessions", key: "s" },
+  { id: "timeline", title: "Timeline", key: "t", isPlain: true },
+  { id: "sessions", title: "Sessions", key: "s", isPlain: true },
   { id: "search", title: "Search", key: "f" },
   { id: "hints", title: "Hints", key: "h", filters: [] },
   { id: "learning", title: "Learning", key: "l", filters: ["project"] },
@@ -23,10 +25,10 @@ export const VIEWS = [
 
 /** Views that other views lead to. */
 const INNER = [
-  { id: "session", title: "Session", filters: [] },
-  { id: "file", title: "File", filters: [] },
+  { id: "session", title: "Session", filters: [], isPlain: true },
+  { id: "file", title: "File", filters: [], isPlain: true },
   { id: "record", title: "Record", filters: [] },
-  { id: "unknown", title: "Not found", filters: [] },
+  { id: "unknown", title: "Not found", filters: [], isPlain: true },
 ];
 
 const STATUS_MS = 60_000;
@@ -47,7 +49,7 @@ let current = null;
 let footer = null;
 let unobserved = 0;
 let viewTitle = "Rekindle";
-let projects = [];
+let projects = null;
 let build = null;
 let filtersAreOld = false;
 
@@ -134,14 +136,16 @@ async function route({ scroll = null, focus = false } = {}) {
   const session = params.get("session");
   // The session itself and an unknown view are no views to come back to.
   const isView = entry.id !== "session" && entry.id !== "unknown";
-  footer.choose(session, isView ? { view: entry.id, params } : null);
+  chooseSession(session, isView ? { view: entry.id, params } : null);
   showFilters(entry, params);
   showNavigation(entry, params);
   closeMenu();
   if (current?.entry === entry && current.handle?.update && current.session === session) {
     current.params = params;
+    const updated = current;
     await current.handle.update(params, filters);
     if (scroll !== null) scrollTo(0, scroll);
+    if (current === updated) showReadAt();
     return;
   }
   const isOther = current?.entry !== entry;
@@ -149,6 +153,7 @@ async function route({ scroll = null, focus = false } = {}) {
   const root = h("div", { class: `view view-${entry.id}` });
   const loading = h("p", { class: "loading" }, "Loading…");
   replace(byId("main"), loading, root);
+  replace(byId("read-at"));
   const controller = new AbortController();
   const opened = { entry, params, session, controller, handle: null };
   current = opened;
@@ -156,7 +161,7 @@ async function route({ scroll = null, focus = false } = {}) {
   if (focus && isOther) byId("title").focus({ preventScroll: true });
   if (scroll === 0) scrollTo(0, 0);
   try {
-    const module = await load(entry);
+    const [module] = await Promise.all([load(pathOf(entry)), entry.isPlain || readStyle()]);
     if (current !== opened) return;
     const about = {
       params,
@@ -164,11 +169,11 @@ async function route({ scroll = null, focus = false } = {}) {
       signal: controller.signal,
       navigate: navigateFrom(opened),
       setTitle,
-      projects: () => projects,
     };
     const handle = await module.open(root, about);
     if (current !== opened) handle?.close?.();
     else opened.handle = handle ?? {};
+    if (current === opened) showReadAt();
   } catch (error) {
     if (current === opened && !isAborted(error)) replace(root, failure(error));
   } finally {
@@ -177,17 +182,55 @@ async function route({ scroll = null, focus = false } = {}) {
   if (current === opened && scroll) restoreScroll(opened, scroll);
 }
 
+/** How often a module could not be read, by its path. */
+const lost = new Map();
+
 /**
- * Reads the module of a view. A browser remembers a module that it could not read, so the next attempt uses another
- * address; a module that this one imports may have been lost, too, and then only reading the page again helps.
+ * Reads a module. A browser remembers a module that it could not read, so the next attempt uses another address; a module
+ * that this one imports may have been lost, too, and then only reading the page again helps.
  */
-async function load(entry) {
+async function load(path) {
+  const times = lost.get(path) ?? 0;
   try {
-    return await import(`/views/${entry.id}.js${entry.lost ? `?again=${entry.lost}` : ""}`);
+    return await import(times ? `${path}?again=${times}` : path);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    entry.lost = (entry.lost ?? 0) + 1;
+    lost.set(path, times + 1);
     throw new ApiError("gone", "The daemon does not respond, so this view could not be read.", "It opens when the daemon is back.");
+  }
+}
+
+let style = null;
+
+/** Reads the rules of the views that are not plain, before the first of them is shown. */
+function readStyle() {
+  style ??= new Promise((resolve, reject) => {
+    const onerror = () => {
+      sheet.remove();
+      style = null;
+      reject(new ApiError("gone", "The daemon does not respond, so this view could not be read."));
+    };
+    const sheet = h("link", { rel: "stylesheet", href: "/views.css", onload: resolve, onerror });
+    document.head.append(sheet);
+  });
+  return style;
+}
+
+const pathOf = (entry) => `/views/${entry.id}.js`;
+
+/** The last choice of a session, which the footer shows as soon as its module is there. */
+let chosen = [null, null];
+
+/** Tells the context footer which session is chosen. Its module is read with the first session. */
+function chooseSession(...choice) {
+  chosen = choice;
+  if (footer) footer.choose(...chosen);
+  else if (chosen[0]) {
+    const opened = load("/footer.js").then(({ openFooter }) => {
+      footer ??= openFooter(byId("contextFooter"));
+      footer.choose(...chosen);
+    });
+    quietly(opened);
   }
 }
 
@@ -200,6 +243,32 @@ async function restoreScroll(opened, scroll) {
   }
 }
 
+/**
+ * Reads again what may have changed while the connection was lost, or what the reader asks for. What was typed and
+ * opened stays, and what could not be read is tried again.
+ */
+async function refresh(isAsked = false) {
+  const refreshed = current;
+  if (!refreshed?.handle) return reopen();
+  for (const again of document.querySelectorAll("#main [data-again]")) again.click();
+  const isRead = await refreshed.handle.refresh?.(isAsked);
+  if (current === refreshed && isRead !== false) showReadAt();
+}
+
+/** Says how old the content is, in a view that does not follow changes. */
+function showReadAt() {
+  const { handle } = current;
+  const isStill = handle?.refresh && !handle.isLive;
+  const again = () => quietly(refresh(true));
+  replace(
+    byId("read-at"),
+    isStill && [
+      h("span", {}, "Read ", time(new Date(now()))),
+      h("button", { type: "button", class: "button button-small button-quiet", onclick: again }, "Refresh"),
+    ],
+  );
+}
+
 /** Ends the open view and its calls. */
 function close() {
   const closing = current;
@@ -210,7 +279,7 @@ function close() {
 
 /** Opens the view of this address again. */
 function reopen() {
-  if (current?.entry.lost > 1 && connection().connected) return location.reload();
+  if (current && lost.get(pathOf(current.entry)) > 1 && connection().connected) return location.reload();
   close();
   route();
 }
@@ -344,7 +413,8 @@ function showFilters(entry, params) {
     return;
   }
   const wanted = params.get("project") ?? "";
-  const options = [["", "All projects"], ...projects.map(({ value, label }) => [value, label])];
+  if (!projects) quietly(loadProjects());
+  const options = [["", "All projects"], ...(projects ?? []).map(({ value, label }) => [value, label])];
   if (wanted && !options.some(([value]) => value === wanted)) options.push([wanted, wanted]);
   const from = params.get("from") ?? "";
   const to = params.get("to") ?? "";
@@ -400,6 +470,7 @@ function showFilters(entry, params) {
 
 /** Reads the projects for the filter. A name that several projects share is listed with its exact path. */
 async function loadProjects() {
+  projects ??= [];
   const listed = (await call("list_projects")).projects;
   const names = new Map();
   for (const { name } of listed) names.set(name, (names.get(name) ?? 0) + 1);
@@ -426,7 +497,7 @@ function showConnection(state) {
   const text = byId("connection-text");
   byId("connection").className = `connection ${state.connected ? "is-live" : state.ever ? "is-lost" : ""}`;
   if (state.connected) {
-    replace(text, "Live");
+    replace(text, "Connected");
     setBanner("connection", null);
     return;
   }
@@ -442,7 +513,9 @@ function showConnection(state) {
         ]
       : [
           h("strong", {}, `Stale since ${since}. `),
-          "The daemon does not respond; the page tries again by itself. ",
+          state.isOther
+            ? "The daemon at this address has another database; the page waits for its own. "
+            : "The daemon does not respond; the page tries again by itself. ",
           "Start it with ",
           h("code", {}, "rekindle up"),
           ". If it uses another port now, run ",
@@ -499,7 +572,8 @@ const quietly = (promise) =>
 /** Removes the content: a browser that was forgotten shows no data. */
 function showNothing() {
   close();
-  footer.choose(null, null);
+  chooseSession(null, null);
+  replace(byId("read-at"));
   setTitle("Signed out");
   replace(byId("main"), h("div", { class: "view empty" }, h("h2", {}, "This browser is signed out")));
 }
@@ -510,12 +584,10 @@ function connectionChanged(state) {
   if (state.connected && (lostAt !== null || !current)) {
     lostAt = null;
     quietly(refreshStatus());
-    quietly(loadProjects());
-    // Views with a feed close their gap themselves; the others are read again.
+    if (projects) quietly(loadProjects());
+    // Views with a feed close their gap themselves.
     if (!current) route();
-    else if (current.handle?.isLive) return;
-    else if (current.handle?.update) current.handle.update(current.params, filtersOf(current.params));
-    else reopen();
+    else quietly(refresh());
   } else if (!state.connected && state.ever) {
     lostAt ??= state.since;
   }
@@ -572,54 +644,15 @@ document.addEventListener("keydown", (event) => {
     }, 1500);
   else if (event.key === "/") goToSearch();
   else if (event.key === "?") showHelp();
+  else if (event.key === "u" && undoLast()) event.preventDefault();
   else if (event.key === "j") moveRow(1);
   else if (event.key === "k") moveRow(-1);
   else return;
   event.preventDefault();
 });
 
-function showHelp() {
-  const keys = [
-    ["/", "Search"],
-    ["j", "Next row"],
-    ["k", "Previous row"],
-    ["Enter", "Open the row"],
-    ...VIEWS.map(({ key, title }) => [`g ${key}`, title]),
-    ["?", "This help"],
-    ["Esc", "Close, or leave a field"],
-  ];
-  const toggle = h("input", {
-    type: "checkbox",
-    id: "keys-on",
-    checked: keysAreOn(),
-    onchange: () => {
-      if (toggle.checked) localStorage.removeItem("rekindle-keys");
-      else localStorage.setItem("rekindle-keys", "off");
-    },
-  });
-  show({
-    title: "Keyboard shortcuts",
-    content: [
-      h(
-        "dl",
-        { class: "keys" },
-        keys.map(([key, text]) =>
-          h(
-            "div",
-            {},
-            h(
-              "dt",
-              {},
-              key.split(" ").map((part) => [h("kbd", {}, part), " "]),
-            ),
-            h("dd", {}, text),
-          ),
-        ),
-      ),
-      h("label", { class: "check", for: "keys-on" }, toggle, "Shortcuts of one key are on"),
-    ],
-  });
-}
+/** The keys, which few starts need. */
+const showHelp = () => quietly(load("/keys.js").then(({ showKeys }) => showKeys({ views: VIEWS, isOn: keysAreOn() })));
 
 function startTheme() {
   const select = byId("theme");
@@ -648,23 +681,21 @@ async function start() {
     byId("menu").setAttribute("aria-expanded", String(isOpen));
   });
   await pickUpKey().catch(() => false);
-  footer = openFooter(byId("contextFooter"));
   onState(connectionChanged);
   showConnection(connection());
   onNotification("session/list_changed", ({ unobservedCount, reason }) => {
     setUnobserved(unobservedCount);
-    if (reason === "started") quietly(loadProjects());
+    if (reason === "started" && projects) quietly(loadProjects());
   });
   onNotification("pause/changed", () => quietly(refreshStatus()));
   document.addEventListener("rekindle:status", () => {
     quietly(refreshStatus());
-    quietly(loadProjects());
+    if (projects) quietly(loadProjects());
   });
   document.addEventListener("rekindle:signed-out", signedOut);
   document.addEventListener("rekindle:clock", reopen);
   startLive();
   route();
-  quietly(loadProjects());
   quietly(refreshStatus());
   setInterval(() => document.hidden || !connection().connected || quietly(refreshStatus()), STATUS_MS);
 }

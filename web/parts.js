@@ -1,7 +1,7 @@
 // Parts that several views share: headings, messages, tables, form fields and lines of records.
 
 import { call, isAborted } from "/api.js";
-import { copy as copyText, problem, toast } from "/dialog.js";
+import { copy as copyText, problem, toast, tryAgain } from "/dialog.js";
 import { entryLink, h, isSession, link, replace, svg } from "/dom.js";
 import { time, visible } from "/format.js";
 
@@ -82,7 +82,7 @@ export async function fill(root, build) {
     replace(root, ...[content].flat());
   } catch (error) {
     if (isAborted(error) || isStale()) return;
-    const again = button("Try again", () => fill(replace(root), build));
+    const again = tryAgain(() => fill(replace(root), build));
     replace(root, problem(error, h("div", { class: "toolbar" }, again)));
   }
   root.removeAttribute("aria-busy");
@@ -210,16 +210,6 @@ export function shortPath(path) {
 export const fileLink = (path) =>
   link({ view: "file", path }, shortPath(path), { title: visible(path), class: "mono break" });
 
-/** Sources whose use is recorded. Records may be useful without a recorded use. */
-export const TRACKED = ["hint", "fix", "ghap", "memory", "value", "check-in", "outcome", "orphan"];
-export const isTracked = (path) => TRACKED.includes(path.split(":")[0]);
-
-/** Whether an injected line was used, as a badge. */
-export function usedMark({ path, used }) {
-  if (used) return badge("✓ used", "good");
-  return badge(isTracked(path) ? "not used" : "not tracked");
-}
-
 /** A link to a session by the beginning of its id; the words for a record that belongs to none. */
 export const sessionLink = (id) =>
   isSession(id)
@@ -258,10 +248,5 @@ export async function projectOptions(signal, first = ["", "All projects"]) {
   return [first, ...projects.map((project) => [project.path, project.name])];
 }
 
-let closeLast = () => {};
-
-/** Reports a change with Undo. Only the last change can be undone: an older notice is removed. */
-export function undoable(text, undo) {
-  closeLast();
-  closeLast = toast(text, { undo });
-}
+/** Reports a change with Undo. */
+export const undoable = (text, undo) => toast(text, { undo });

@@ -228,6 +228,18 @@ export async function readRecords(ids, signal) {
   return (await call("get_observations", { ids: ids.slice(0, 50) }, { signal })).results;
 }
 
+/** Sources whose use is not recorded: the declared context of a session that is resumed. */
+const UNTRACKED = ["session", "context"];
+
+/** Whether the use of a source, or of the entry at a path, is recorded. */
+export const isTracked = (path) => !UNTRACKED.includes(path.split(":")[0]);
+
+/** Whether an injected line was used, as a badge. */
+export function usedMark({ path, used }) {
+  if (used) return h("span", { class: "badge badge-good" }, "✓ used");
+  return h("span", { class: "badge" }, isTracked(path) ? "not used" : "not tracked");
+}
+
 /** The state of a session as a badge with a sign and a word. */
 export function stateBadge(state) {
   const [kind, text] = {

@@ -31,6 +31,19 @@ async function keys(mode, ask) {
   }
 }
 
+/**
+ * The id of the database whose content this page shows. While its daemon is gone, the daemon of another database may take
+ * the port: what it answers does not belong here.
+ */
+let database = null;
+
+/** The daemon at this address serves another database than the one that the page shows. */
+export class OtherDatabase extends Error {}
+
+function check(id) {
+  if (id && id !== (database ??= id)) throw new OtherDatabase("The daemon of another database answers.");
+}
+
 /** Requests a challenge from the daemon, and with the code of a link also the key. */
 async function askChallenge(body) {
   const response = await fetch("/challenge", {
@@ -40,8 +53,14 @@ async function askChallenge(body) {
     // Everything waits for a challenge; one that never comes must not hold the page for good.
     signal: AbortSignal.timeout(CHALLENGE_MS),
   });
-  if (!response.ok) return null;
-  return response.json();
+  if (response.ok) {
+    const given = await response.json();
+    check(given.id);
+    return given;
+  }
+  // A refusal does not say which database it is of. Only that of our own means that this browser was forgotten.
+  if (database) check((await (await fetch("/health", { signal: AbortSignal.timeout(CHALLENGE_MS) })).json()).database);
+  return null;
 }
 
 /** Removes the code of a one-time link from the address bar and fetches the key. Returns whether it got one. */

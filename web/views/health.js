@@ -282,12 +282,12 @@ export async function open(root, { signal }) {
     ]);
   replace(
     root,
-    intro("The daemon, its store, and whether the agents' events arrive.", button("Refresh", load)),
+    intro("The daemon, its store, and whether the agents' events arrive."),
     cards,
     doctorCard(signal),
     events,
     connectCard(),
   );
   await load();
-  return {};
+  return { refresh: load };
 }

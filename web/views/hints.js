@@ -2,8 +2,9 @@
 
 import { call } from "/api.js";
 import { copy, problem, toast } from "/dialog.js";
-import { h, prose, replace } from "/dom.js";
-import { plural, time } from "/format.js";
+import { h, prose, renew, replace } from "/dom.js";
+import { bytes, plural, time } from "/format.js";
+import { onState, subscribe } from "/live.js";
 import {
   asRow,
   badge,
@@ -21,6 +22,12 @@ import {
 
 /** Calls for the failing condition of a key that run at the same time. */
 const AT_ONCE = 6;
+
+/** Several hints change at once, for example in an import. */
+const CHANGED_MS = 500;
+
+/** Characters of a value that are shown before it is unfolded. */
+const FOLDED = 600;
 
 /** The hints of an export as a flat list, by component and key; variants of one key are neighbours. */
 function flatten(payload) {
@@ -95,20 +102,27 @@ function spoken(ttl) {
 
 const isSecret = (hint) => hint.meta?.sensitivity === "secret";
 
+const MASK = "••••••••";
+
+/** The value of a hint. A secret is masked, and a long one is folded, until a button shows it. */
 function valueView({ hint }) {
   const { kind, text } = mainText(hint.value);
-  const body = h("code", { class: "hint-value" }, isSecret(hint) ? "••••••••" : text);
-  if (!isSecret(hint)) return body;
-  const reveal = button(
-    "Show",
+  const isHidden = isSecret(hint);
+  if (!isHidden && text.length <= FOLDED) return h("code", { class: "hint-value" }, text);
+  const short = isHidden ? MASK : `${text.slice(0, FOLDED)}…`;
+  const show = isHidden ? "Show" : `Show all (${bytes(text.length)})`;
+  const body = h("code", { class: "hint-value" }, short);
+  const control = button(
+    show,
     () => {
-      const hidden = reveal.textContent === "Show";
-      body.textContent = hidden ? text : "••••••••";
-      reveal.textContent = hidden ? "Hide" : "Show";
+      const isOpening = control.getAttribute("aria-expanded") === "false";
+      replace(body, isOpening ? text : short);
+      replace(control, isOpening ? "Hide" : show);
+      control.setAttribute("aria-expanded", String(isOpening));
     },
-    { class: "button button-quiet", "aria-label": `Show the secret ${kind}` },
+    { class: "button button-quiet", "aria-expanded": "false", "aria-label": isHidden && `Show the secret ${kind}` },
   );
-  return h("span", {}, body, " ", reveal);
+  return h("span", {}, body, " ", control);
 }
 
 /** The situation of the address: which project, branch and system. */
@@ -324,6 +338,8 @@ function editor(old, { reload }) {
     message.scrollIntoView({ block: "center" });
   };
   let version = old?.hint.version ?? 0;
+  /** The stored variant that a save would replace; the reader has seen it. */
+  let replaced = old;
 
   const save = async (event) => {
     event.preventDefault();
@@ -342,16 +358,21 @@ function editor(old, { reload }) {
       dialog.close();
       await reload();
       const name = `${params.component}/${params.key}`;
-      undoable(old && sameScope ? `Saved ${name}.` : `Stored ${name}.`, async () => {
-        if (old && sameScope) {
-          const back = { component: old.component, key: old.key, value: old.hint.value, meta: old.hint.meta ?? {} };
+      undoable(expected > 0 ? `Saved ${name}.` : `Stored ${name}.`, async () => {
+        const { component, key, meta } = params;
+        if (expected > 0) {
           await call("set_hint", {
-            ...back,
+            component,
+            key,
+            value: replaced.hint.value,
+            meta: replaced.hint.meta ?? {},
             if_match_version: hint.version,
-            allow_secret: isSecret(old.hint) || undefined,
+            allow_secret: isSecret(replaced.hint) || undefined,
           });
         } else {
-          await call("delete_hint", { component: params.component, key: params.key, scope: params.meta.scope ?? {} });
+          const now = await stored(component, key, meta.scope);
+          if (now?.hint.version !== hint.version) throw new Error(`${name} was changed meanwhile, and stays so.`);
+          await call("delete_hint", { component, key, scope: meta.scope ?? {} });
         }
         await reload();
       });
@@ -366,10 +387,12 @@ function editor(old, { reload }) {
     const current = await stored(params.component, params.key, params.meta.scope);
     if (!current) {
       version = 0;
+      replaced = null;
       say(problem({ message: "The hint was deleted meanwhile.", hint: "Save again to store it anew." }));
       return;
     }
     version = current.hint.version;
+    replaced = current;
     const now = mainText(current.hint.value);
     say(
       h(
@@ -492,16 +515,21 @@ function normal(scope) {
 }
 
 async function remove(one, reload) {
-  const { component, key, hint } = one;
+  const { component, key } = one;
+  const name = `${component}/${key}`;
+  let hint;
   try {
-    await call("delete_hint", { component, key, scope: scopeOf(hint) });
+    // What was deleted may be newer than what the list shows.
+    ({ previous: hint } = await call("delete_hint", { component, key, scope: scopeOf(one.hint) }));
   } catch (error) {
     toast(error.message);
     return;
   }
   await reload();
   const payload = { schema_version: "1.0", components: { [component]: { hints: { [key]: hint } } } };
-  undoable(`Deleted ${component}/${key}.`, async () => {
+  const newer = hint.version === one.hint.version ? "" : ` It had been changed to version ${hint.version}.`;
+  undoable(`Deleted ${name}.${newer}`, async () => {
+    if (await stored(component, key, scopeOf(hint))) throw new Error(`${name} was stored again meanwhile, and stays so.`);
     await call("import_hints", { payload, mode: "merge", allow_secret: isSecret(hint) || undefined });
     await reload();
   });
@@ -623,7 +651,8 @@ export async function open(root, { params, signal, navigate }) {
     } else if (!shown.length) {
       replace(place, h("div", {}, empty("No hint contains these words", "Clear the field to see all hints.")));
     } else {
-      replace(place, groups(shown, found, { reload }));
+      // Cards that look as before stay: their values may be unfolded, and the focus may be in them.
+      renew(place, groups(shown, found, { reload }));
     }
   };
 
@@ -703,12 +732,26 @@ export async function open(root, { params, signal, navigate }) {
   };
   fields();
   await reload();
+  let changing = 0;
+  const changed = () => {
+    clearTimeout(changing);
+    changing = setTimeout(reload, CHANGED_MS);
+  };
+  const ends = [
+    subscribe("events/subscribe", { kind: "hint/" }, ({ kind }) => kind.startsWith("hint/") && changed()),
+    onState(({ connected }) => connected && changed()),
+  ];
   return {
+    isLive: true,
     update: (next) => {
       current = next;
       find.value = current.get("q") ?? "";
       fields();
       return reload();
+    },
+    close: () => {
+      clearTimeout(changing);
+      for (const end of ends) end();
     },
   };
 }

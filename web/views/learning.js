@@ -14,6 +14,9 @@ const TABS = [
 ];
 const PAGE = 50;
 
+/** Whether more than the first page of a list is shown. */
+const isLong = (place) => place.querySelectorAll("li").length > PAGE;
+
 /** What the entries of each list are; an empty list says more. */
 const MEANINGS = {
   ghaps: "A ghap is a goal, a hypothesis, an action and a prediction, written down before the work and resolved after it.",
@@ -498,6 +501,8 @@ export async function open(root, { params, filters, signal, navigate }) {
   };
   await load();
   return {
+    // A list in which something is opened stays until the reader asks; the head of the view says how old it is.
+    refresh: (isAsked) => (isAsked || !(place.querySelector("details[open]") || isLong(place))) && load(),
     update: (next, now) => {
       current = next;
       shared = now ?? shared;

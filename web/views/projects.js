@@ -47,14 +47,19 @@ function rest({ ends_at: end }) {
   return minutes > 0 ? `${minutes}m` : undefined;
 }
 
+/** The pause that holds now for a project, or everywhere. */
+const heldNow = async (project) => pausesOf(await call("status")).get(project?.path ?? "");
+
 const whose = (project) => (project ? `in ${project.name}` : "everywhere");
 
 async function pause(project, duration, reload, text) {
   const where = project ? { project: project.path } : {};
   await run(async () => {
     await call("pause", { ...where, duration: duration || undefined });
+    const mine = await heldNow(project);
     await reload();
     undoable(text ?? `Paused ${whose(project)}.`, async () => {
+      if ((await heldNow(project))?.ends_at !== mine?.ends_at) throw new Error("The pause was changed meanwhile, and stays so.");
       await call("pause", { ...where, duration: "off" });
       await reload();
     });
@@ -67,6 +72,7 @@ async function resume(project, held, reload) {
     await call("pause", { ...where, duration: "off" });
     await reload();
     undoable(`Recording ${whose(project)} again.`, async () => {
+      if (await heldNow(project)) throw new Error("It was paused again meanwhile, and stays so.");
       await call("pause", { ...where, duration: rest(held) });
       await reload();
     });
@@ -405,11 +411,12 @@ function purgeRequest(given) {
     if (given[name]) asked[name] = given[name];
   }
   if (given.older_than) asked.older_than = Number(given.older_than);
-  if (given.ids)
-    asked.ids = given.ids
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .map((id) => Number(id.replace(/^#|^obs:\/\//, "")));
+  if (given.ids) {
+    const ids = given.ids.split(/[\s,]+/).filter(Boolean);
+    asked.ids = ids.map((id) => Number(/^(?:#|obs:\/\/)?(\d+)$/.exec(id)?.[1]));
+    const wrong = ids.find((_, at) => Number.isNaN(asked.ids[at]));
+    if (wrong) throw new Error(`“${wrong}” is no record. Write numbers such as 3, #14 or obs://15.`);
+  }
   return asked;
 }
 
@@ -424,9 +431,13 @@ function purgeCard(projects, filters, reload, focus) {
     {
       onsubmit: async (event) => {
         event.preventDefault();
-        const asked = purgeRequest(values(form));
-        if (!Object.keys(asked).length) {
-          replace(place, problem(new Error("Choose at least one filter: without one, everything would be deleted.")));
+        let asked;
+        try {
+          asked = purgeRequest(values(form));
+          if (!Object.keys(asked).length)
+            throw new Error("Choose at least one filter: without one, everything would be deleted.");
+        } catch (error) {
+          replace(place, problem(error));
           return;
         }
         await fill(replace(place), async () => {
@@ -482,14 +493,20 @@ function purgeCard(projects, filters, reload, focus) {
     });
     if (!yes) return;
     control.disabled = true;
-    await fill(replace(place), async () => {
+    replace(place, h("p", { class: "muted loading" }, "Deleting…"));
+    try {
       const result = await call("purge", { ...asked, confirm: true, expected: amount });
       await reload();
-      return [
+      replace(
+        place,
         h("p", { class: "notice", role: "status" }, `${plural(total(result), "record")} deleted.`),
         purgeReport(result),
-      ];
-    });
+      );
+    } catch (error) {
+      // A deletion is never sent again unseen: what matches now is counted first.
+      const again = button("Count again", () => form.requestSubmit());
+      replace(place, problem(error, h("div", { class: "toolbar" }, again)));
+    }
   };
 
   const card = section("Purge", form);
@@ -566,8 +583,9 @@ export async function open(root, { params, filters, signal }) {
   const unlisten = onNotification("pause/changed", () => reload());
   return {
     close: unlisten,
+    refresh: reload,
     update: (now, shared) => {
-      // The same address again: the connection was lost and is back.
+      // A link to this view keeps what is typed in the form.
       if (now.toString() === asked) return reload();
       asked = now.toString();
       return showPurge(now, shared);

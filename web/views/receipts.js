@@ -12,19 +12,20 @@ import {
   fill,
   intro,
   input,
-  isTracked,
   meter,
   percent,
   section,
   select,
   sessionLink,
   table,
-  TRACKED,
-  usedMark,
   values,
 } from "/parts.js";
+import { isTracked, usedMark } from "/records.js";
 
 const PAGE = 50;
+
+/** The most lines of one reply. */
+const LINES_MAX = 1000;
 
 const SOURCES = {
   obs: "Records",
@@ -47,7 +48,7 @@ function totals(summary) {
   const sources = summary?.sources ?? [];
   if (!sources.length) return null;
   const shown = sources.reduce((sum, one) => sum + one.shown, 0);
-  const tracked = sources.filter((one) => TRACKED.includes(one.source));
+  const tracked = sources.filter((one) => isTracked(one.source));
   const used = tracked.reduce((sum, one) => sum + one.used, 0);
   const of = tracked.reduce((sum, one) => sum + one.shown, 0);
   const tokens = sources.reduce((sum, one) => sum + one.tokens, 0);
@@ -67,11 +68,11 @@ function totals(summary) {
       [
         { title: "Source", cell: (one) => sourceName(one.source) },
         { title: "Shown", number: true, cell: (one) => number(one.shown) },
-        { title: "Used", number: true, cell: (one) => (TRACKED.includes(one.source) ? number(one.used) : "–") },
+        { title: "Used", number: true, cell: (one) => (isTracked(one.source) ? number(one.used) : "–") },
         {
           title: "Share used",
           cell: (one) =>
-            TRACKED.includes(one.source)
+            isTracked(one.source)
               ? h("span", { class: "with-meter" }, meter(one.share), percent(one.share))
               : h("span", { class: "muted" }, "not tracked"),
         },
@@ -146,7 +147,7 @@ function listed(page, asked) {
 }
 
 function receiptCard(receipt) {
-  const tracked = receipt.items.filter((item) => item.used || isTracked(item.path)).length;
+  const tracked = receipt.items.filter((item) => isTracked(item.path)).length;
   const used = receipt.items.filter((item) => item.used).length;
   return h(
     "li",
@@ -224,10 +225,11 @@ export async function open(root, { params, filters, signal, navigate }) {
     listPlace,
   );
 
-  const load = async (now, shared) => {
-    session.value = now.get("session_id") ?? "";
-    used.value = now.get("used") ?? "";
-    const asked = request(now, shared);
+  let asked = {};
+  /** Lines that are listed, all pages together. */
+  let shown = PAGE;
+
+  const load = async () => {
     const { limit: _, used: __, ...where } = asked;
     await Promise.all([
       fill(summaryPlace, async () => {
@@ -236,7 +238,7 @@ export async function open(root, { params, filters, signal, navigate }) {
         return sums ? [sums, ignored(summary)] : [];
       }),
       fill(listPlace, async () => {
-        const page = await call("receipts", asked, { signal });
+        const page = await call("receipts", { ...asked, limit: Math.min(shown, LINES_MAX) }, { signal });
         if (!listed(page, asked).length && !page.next_cursor) {
           const filtered = Object.keys(asked).length > 1;
           return h(
@@ -268,6 +270,7 @@ export async function open(root, { params, filters, signal, navigate }) {
               list.append(...listed(next, asked).map((one) => asRow(receiptCard(one))));
               describe(list, signal).catch(() => {});
               cursor = next.next_cursor;
+              shown += PAGE;
             } catch (error) {
               if (error.name !== "AbortError") more.after(problem(error));
             }
@@ -282,6 +285,13 @@ export async function open(root, { params, filters, signal, navigate }) {
       }),
     ]);
   };
-  await load(params, filters);
-  return { update: load };
+  const update = (now, shared) => {
+    session.value = now.get("session_id") ?? "";
+    used.value = now.get("used") ?? "";
+    asked = request(now, shared);
+    shown = PAGE;
+    return load();
+  };
+  await update(params, filters);
+  return { update, refresh: load };
 }

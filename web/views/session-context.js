@@ -155,8 +155,11 @@ export function contextOf(card, { id, session, readSession, signal, guard }) {
     const update = (env_hint) => call("update_session", { session_id: id, env_hint });
     await update(hint);
     await readSession();
+    const mine = session().meta.envHint;
     toast("The environment hint was changed.", {
       undo: async () => {
+        await readSession();
+        if (session().meta.envHint !== mine) throw new Error("It was changed again meanwhile, and stays so.");
         await update(before);
         await readSession();
       },

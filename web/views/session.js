@@ -5,8 +5,7 @@ import { ask, confirm, copy, endUndo, problem, toast } from "/dialog.js";
 import { arrange, entryLink, h, icon, link, linked, renew, replace } from "/dom.js";
 import { number, oneLine, plainReason, plural, shortNames, time } from "/format.js";
 import { onNotification, onState, subscribe } from "/live.js";
-import { usedMark } from "/parts.js";
-import { stateBadge } from "/records.js";
+import { stateBadge, usedMark } from "/records.js";
 import { contextOf } from "/views/session-context.js";
 import { filesOf, turnsOf } from "/views/session-turns.js";
 
@@ -119,8 +118,11 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     if (name === null || name === before) return;
     await update({ name });
     await readSession();
+    const mine = session.meta.name;
     toast(name ? "Renamed." : "The name was removed.", {
       undo: async () => {
+        await readSession();
+        if (session.meta.name !== mine) throw new Error("The session was renamed meanwhile; its new name stays.");
         await update({ name: before });
         await readSession();
       },
@@ -129,7 +131,13 @@ export async function open(root, { params, signal, navigate, setTitle }) {
 
   async function observe() {
     await call("observe_session", { session_id: id });
-    await readSession();
+    showSeen();
+  }
+
+  function showSeen() {
+    if (isGone) return;
+    session.meta.isUnobserved = false;
+    showHead();
   }
 
   /** The record of the session itself: it has the intent and the outcome. Only the search gives its id. */
@@ -477,6 +485,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     onNotification("session/list_changed", ({ reason, sessionId }) => {
       if (sessionId !== id && sessionId !== "*") return;
       if (reason === "deleted" && sessionId === id) showGone();
+      else if (reason === "observed") showSeen();
       else soon();
     }),
     onState(({ connected }) => connected && soon()),

@@ -1,7 +1,7 @@
 // The list of sessions: those with an unseen turn first, then the others, by time or by project.
 
 import { call, isAborted } from "/api.js";
-import { confirm, problem, toast } from "/dialog.js";
+import { confirm, problem, toast, tryAgain } from "/dialog.js";
 import { address, h, link, replace } from "/dom.js";
 import { oneLine, plural, time } from "/format.js";
 import { virtualList } from "/list.js";
@@ -312,7 +312,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     } catch (error) {
       if (ours.aborted) return;
       isLoading = false;
-      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: loadMore }, "Try again")));
+      replace(end, problem(error, tryAgain(loadMore)));
     }
   }
 
@@ -347,9 +347,9 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     } catch (error) {
       if (isAborted(error)) return;
       const again = () => update(params, filters);
-      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: again }, "Try again")));
+      replace(end, problem(error, tryAgain(again)));
     }
   }
 
-  return { update, close };
+  return { isLive: true, update, refresh: () => refresh(), close };
 }

@@ -17,22 +17,6 @@ const TOP = 10;
 /** Types with a colour of their own; the others are one. */
 const SERIES = 5;
 
-/** The type that a record of a tool has: the timeline filters by type. */
-const TOOL_TYPES = {
-  Read: "file_read",
-  Edit: "file_edit",
-  MultiEdit: "file_edit",
-  Write: "file_write",
-  Bash: "command",
-  Grep: "search",
-  Glob: "search",
-  WebFetch: "web_fetch",
-  WebSearch: "web_search",
-  Task: "task_spawn",
-};
-
-const toolType = (tool) => TOOL_TYPES[tool] ?? (tool.startsWith("mcp__") ? "mcp_call" : "tool_other");
-
 /** The period: from the shared filter, else the last weeks; its start is the start of a local day. */
 function period(filters, bucket) {
   const to = filters.to ? Date.parse(filters.to) : now();
@@ -142,8 +126,12 @@ function plots(stats, asked, navigate) {
     const parts = main.map(({ id }) => row.by[id] ?? 0);
     return { ...row, parts: [...parts, row.count - parts.reduce((sum, part) => sum + part, 0)] };
   });
-  const top = (title, rowName, data, pick) =>
-    data.length ? bars({ title, rowTitle: rowName, data, pick: (row) => row.id && pick(row.id) }) : null;
+  // The period that is counted, which may be shorter than the chosen one.
+  const from = isHour ? stats.from : dayKey(stats.from);
+  const top = (title, rowName, data, filter) =>
+    data.length
+      ? bars({ title, rowTitle: rowName, data, pick: filter && ((row) => row.id && timeline({ ...filter(row.id), from })) })
+      : null;
   return [
     columns({
       title: `Records per ${per}, by type`,
@@ -165,7 +153,7 @@ function plots(stats, asked, navigate) {
     columns({
       title: `Tokens injected per ${per}`,
       lead: [
-        "The use of hints, fixes, ghaps, memories and values is tracked; that of records is not. All lines: ",
+        "The use of every line is tracked, but for the context of resumed sessions. All lines: ",
         link({ view: "receipts" }, "receipts"),
         ".",
       ],
@@ -186,10 +174,11 @@ function plots(stats, asked, navigate) {
       counts: stats.week,
       pick: (day, hour) => openHour(day, hour, asked, timeline).catch((error) => toast(error.message)),
     }),
-    top("By type", "Type", types, (type) => timeline({ type })),
-    top("By tool", "Tool", ranking(stats.by_tool), (tool) => timeline({ type: toolType(tool) })),
-    top("By project", "Project", ranking(stats.by_project), (project) => timeline({ project })),
-    top("By agent", "Agent", ranking(stats.by_agent), (agent) => timeline({ agent })),
+    top("By type", "Type", types, (type) => ({ type })),
+    // The timeline does not filter by tool: a tool has records of several types, and a type those of several tools.
+    top("By tool", "Tool", ranking(stats.by_tool)),
+    top("By project", "Project", ranking(stats.by_project), (project) => ({ project })),
+    top("By agent", "Agent", ranking(stats.by_agent), (agent) => ({ agent })),
   ];
 }
 
@@ -207,7 +196,10 @@ export async function open(root, { params, filters, signal, navigate }) {
     h("div", { class: "toolbar filter-bar" }, field("Over time", bucket), note),
     place,
   );
-  const load = (current, shared) => {
+  let chosen = [];
+  const load = (...given) => {
+    chosen = given;
+    const [current, shared] = chosen;
     const by = current.get("bucket") === "hour" ? "hour" : "day";
     bucket.value = by;
     const range = period(shared, by);
@@ -231,5 +223,5 @@ export async function open(root, { params, filters, signal, navigate }) {
     });
   };
   await load(params, filters);
-  return { update: load };
+  return { update: load, refresh: () => load(...chosen) };
 }

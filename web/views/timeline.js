@@ -1,9 +1,9 @@
 // The timeline: what agents do, everywhere or filtered, newest first and live.
 
 import { call, isAborted } from "/api.js";
-import { problem } from "/dialog.js";
+import { problem, tryAgain } from "/dialog.js";
 import { h, icon, isSession, link, replace } from "/dom.js";
-import { clockTime, dayKey, dayName, exact, now, number, plural, time } from "/format.js";
+import { clockTime, dayKey, dayName, exact, now, number, plural, showAges, time, toMs } from "/format.js";
 import { virtualList } from "/list.js";
 import { onNotification, subscribe } from "/live.js";
 import {
@@ -19,7 +19,9 @@ import {
   wholeRecord,
 } from "/records.js";
 
-const PAGE = 100;
+/** Records of the first page, which fills a window, and of a later one. */
+const PAGE = 50;
+const LATER_PAGE = 200;
 
 /** Rows held while the reader is at the top; older ones are read again when they are scrolled to. */
 const TOP_ROWS_MAX = 400;
@@ -89,7 +91,7 @@ class Feed {
 
   dayRow(record) {
     this.serial += 1;
-    return { key: this.serial, day: dayKey(record.at), header: dayName(record.at), at: record.at };
+    return { key: this.serial, day: dayKey(record.at), isHeading: true, at: record.at };
   }
 
   add(record) {
@@ -235,7 +237,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
 
   const list = virtualList(listRoot, {
     rowHeight: () => (matchMedia("(max-width: 52rem)").matches ? 60 : 40),
-    special: (index) => (feed.rows[index].header ? DAY_PX : null),
+    special: (index) => (feed.rows[index].isHeading ? DAY_PX : null),
     count: () => feed.rows.length,
     key: (index) => feed.rows[index]?.key,
     render: (index) => renderRow(feed.rows[index]),
@@ -244,7 +246,10 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
   });
 
   function renderRow(row) {
-    if (row.header) return h("div", { class: "tl-day" }, h("h2", {}, row.header));
+    if (row.isHeading) {
+      const day = new Date(toMs(row.at)).toISOString();
+      return h("div", { class: "tl-day" }, h("h2", { "data-day": day }, dayName(row.at)));
+    }
     const record = row.records[0];
     const isOpen = expanded.has(row.key);
     const count = row.records.reduce((sum, { count }) => sum + count, 0);
@@ -397,15 +402,14 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     isLoading = true;
     const { signal: ours } = controller;
     try {
-      take(await call("activity", { ...query(), before, limit: PAGE * 2 }, { signal: ours }));
+      take(await call("activity", { ...query(), before, limit: LATER_PAGE }, { signal: ours }));
       isLoading = false;
       list.grow();
       showEnd();
     } catch (error) {
       if (ours.aborted) return;
       isLoading = false;
-      const again = () => loadMore();
-      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: again }, "Try again")));
+      replace(end, problem(error, tryAgain(() => loadMore())));
     }
   }
 
@@ -457,6 +461,8 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
     for (const record of [...records].reverse()) changed.add(feed.place(record, isDone));
     if (feed.trim(TOP_ROWS_MAX)) isDone = false;
     list.refresh();
+    // The first record after midnight makes yesterday of the heading below it.
+    showAges();
     for (const key of changed) if (key !== null) list.update(key);
     showEnd();
   }
@@ -618,8 +624,7 @@ export async function open(root, { params: firstParams, filters: firstFilters, s
       if (isAborted(error)) return;
       feed.clear();
       list.redraw();
-      const again = () => update(params, filters);
-      replace(end, problem(error, h("button", { type: "button", class: "button", onclick: again }, "Try again")));
+      replace(end, problem(error, tryAgain(() => update(params, filters))));
     }
   }
 

@@ -136,6 +136,22 @@ test("changes are live, whoever makes them", async () => {
 });
 
 // @page_footer
+test("the footer stays live in a view that was opened from the session", async () => {
+  const session = "footer-live-inside";
+  const cwd = home.project("inside");
+  await home.hook("SessionStart", { session_id: session, cwd, source: "startup" });
+  await set(session, "files", [path.join(cwd, "first.rs")]);
+  const page = await openPage(home, { path: open(session) });
+  await page.click(`${shown} >> text=first.rs`);
+  await page.waitForFunction(() => document.querySelector("#title").textContent === "first.rs");
+  await set(session, "files", [path.join(cwd, "second.rs")]);
+  await page.waitForSelector(`${shown} >> text=second.rs`);
+  assert.equal(await page.locator(`${shown} >> text=first.rs`).count(), 0);
+  assert.equal((await page.textContent("#contextFooter > .context-icon")).trim(), "📎");
+  await page.finish();
+});
+
+// @page_footer
 test("another session clears the footer at once, whatever reply is in flight", async () => {
   const [one, two] = [sessions[6], sessions[3]];
   await set(two.session, "files", []);

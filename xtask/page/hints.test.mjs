@@ -199,6 +199,85 @@ test("a deleted variant comes back whole with Undo", async () => {
   await page.finish();
 });
 
+// @page_hints
+test("hints that an agent changes appear, and Undo restores exactly what it replaced", async () => {
+  const name = { component: "zzz", key: "k" };
+  const set = (value) => home.call("set_hint", { ...name, value, meta: { ttl: "forever" } });
+  const value = async () => (await stored("zzz", "k"))?.[0].value;
+  await set("v1 of zzz");
+  const page = await openPage(home, { path: "/?view=hints" });
+  await card(page, "v1 of zzz").waitFor();
+  // The second value is stored, and the list does not show it yet.
+  const held = [];
+  let isHolding = true;
+  await page.route("**/rpc", (route) => {
+    const isList = (route.request().postData() ?? "").includes('"export_hints"');
+    return isHolding && isList ? held.push(route) : route.fallback();
+  });
+  await set("v2 of zzz");
+  await until("the page reads the change", () => held.length > 0);
+  isHolding = false;
+  await card(page, "v1 of zzz").getByRole("button", { name: "Delete zzz/k" }).click();
+  await page.getByText("It had been changed to version 2").waitFor();
+  assert.equal(await value(), undefined);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await until("the deleted value is back", async () => (await value()) === "v2 of zzz");
+  for (const route of held) await route.fallback().catch(() => {});
+  await page.unroute("**/rpc");
+  await card(page, "v2 of zzz").getByRole("button", { name: "Edit zzz/k" }).click();
+  await dialog(page).getByLabel("Value", { exact: true }).fill("mine of zzz");
+  await set("theirs of zzz");
+  await dialog(page).getByRole("button", { name: "Save" }).click();
+  await dialog(page).getByRole("button", { name: /^Replace version/ }).click();
+  await until("replaced", async () => (await value()) === "mine of zzz");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await until("what was replaced is back", async () => (await value()) === "theirs of zzz");
+  await card(page, "theirs of zzz").waitFor();
+  await page.getByRole("button", { name: "Delete zzz/k" }).click();
+  await page.getByText("Deleted zzz/k").waitFor();
+  await set("newer of zzz");
+  await card(page, "newer of zzz").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("was stored again meanwhile").waitFor();
+  assert.equal(await value(), "newer of zzz");
+  await home.call("delete_hint", name);
+  await page.finish();
+});
+
+// @page_keys
+test("a deletion by key is undone by key, and the focus comes back", async () => {
+  await home.call("set_hint", { component: "zzx", key: "k", value: "by key", meta: { ttl: "forever" } });
+  const page = await openPage(home, { path: "/?view=hints" });
+  const remove = page.getByRole("button", { name: "Delete zzx/k" });
+  await remove.focus();
+  await page.keyboard.press("Enter");
+  await card(page, "by key").waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement.textContent === "Undo");
+  await page.keyboard.press("Enter");
+  await card(page, "by key").waitFor();
+  await page.waitForFunction(() => document.activeElement.getAttribute("aria-label") === "Delete zzx/k");
+  await remove.click();
+  await page.getByText("Deleted zzx/k").waitFor();
+  await page.keyboard.press("u");
+  await card(page, "by key").waitFor();
+  await home.call("delete_hint", { component: "zzx", key: "k" });
+  await card(page, "by key").waitFor({ state: "detached" });
+  await page.finish();
+});
+
+test("a long value is folded until it is asked for", async () => {
+  await home.call("set_hint", { component: "long", key: "k", value: "y".repeat(60_000), meta: { ttl: "forever" } });
+  const page = await openPage(home, { path: "/?view=hints" });
+  const all = page.getByRole("button", { name: "Show all (60 KB)" });
+  await all.waitFor();
+  const length = async () => (await page.locator("#main").innerText()).length;
+  assert.ok((await length()) < 10_000, "folded");
+  await all.click();
+  assert.ok((await length()) > 60_000, "unfolded");
+  await home.call("delete_hint", { component: "long", key: "k" });
+  await page.finish();
+});
+
 test("a secret is masked until it is asked for, and hostile text stays text", async () => {
   const secret = { component: "vault", key: "token", value: "hunter2-hunter2", meta: { sensitivity: "secret" } };
   await home.call("set_hint", secret);

@@ -173,6 +173,8 @@ test("a purge counts, shows samples, and deletes only after its number is typed"
   assert.ok(await accept.isDisabled());
   await dialog.getByRole("textbox").fill(String(number + 1));
   assert.ok(await accept.isDisabled(), "a wrong number deletes nothing");
+  await page.keyboard.press("Enter");
+  await dialog.getByText(`That is not ${number}`).waitFor();
   await screenshot(page, "projects-purge-confirm");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   assert.deepEqual((await home.call("purge", { search: "coupon", project: "shop" })).observations, dry.observations);
@@ -185,13 +187,16 @@ test("a purge counts, shows samples, and deletes only after its number is typed"
   const more = await home.call("purge", { search: "coupon", project: "shop" });
   const now = more.observations + more.prompts;
   assert.ok(now > number, "the new record, and nothing was deleted");
-  await form.getByRole("button", { name: "Count what would be deleted" }).click();
+  await form.getByRole("button", { name: "Count again" }).click();
   await form.getByRole("button", { name: `Delete ${now} records` }).click();
   await dialog.getByRole("textbox").fill(String(now));
   await accept.click();
   await form.getByText(`${now} records deleted.`).waitFor();
   assert.equal((await home.call("purge", { search: "coupon", project: "shop" })).observations, 0);
-  await form.getByLabel("Records").fill("7");
+  await form.getByLabel("Records").fill("3, abc");
+  await form.getByRole("button", { name: "Count what would be deleted" }).click();
+  await form.getByText("“abc” is no record").waitFor();
+  await form.getByLabel("Records").fill("#7");
   await form.getByLabel("Before").fill("not a time");
   await form.getByRole("button", { name: "Count what would be deleted" }).click();
   await form.locator(".error").waitFor();

@@ -60,6 +60,11 @@ test("each line has its entry, reason, tokens and use", async () => {
     const numbers = [count, tokens].map((number) => number.toLocaleString("en"));
     assert.ok(numbers.every((number) => table.includes(number)), table);
   }
+  // The use of records is recorded too: everywhere in the same words.
+  const { shown: count, used } = summary.summary.sources.find(({ source }) => source === "obs");
+  const row = page.locator(".summary-grid tbody tr", { hasText: "Records" }).first();
+  assert.match(await row.innerText(), new RegExp(`${Math.round((used / count) * 100)} %`));
+  assert.equal(await page.locator("#main").getByText("not tracked").count(), 0);
   assert.deepEqual(await badBoxes(page), []);
   await screenshot(page, "receipts");
   await page.locator(".receipt").getByRole("link", { name: /^obs:/ }).first().click();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { badBoxes, closeBrowser, HOSTILE, Home, openPage, screenshot, seed, until } from "./kit.mjs";
+import { badBoxes, closeBrowser, HOSTILE, Home, openPage, screenshot, seed, turn, until } from "./kit.mjs";
 import { foreignElements, seedHostile } from "./seeds.mjs";
 
 let home;
@@ -276,4 +276,45 @@ test("hostile text stays text in hits and records", async () => {
   await screenshot(page, "record-long");
   assert.equal(await page.title().then((title) => title.includes("owned")), false);
   await page.finish();
+});
+
+// @page_survives_the_daemon
+test("a restart of the daemon leaves typed text, opened panels and loaded pages as they are", async () => {
+  const other = await Home.open();
+  const cwd = other.project("zoo");
+  const prompts = Array.from({ length: 30 }, (_, index) =>
+    turn("zoo", cwd, Date.now() - (60 - index) * 60_000, { prompt: `Walrus ${index} of the zoo`, step: 1 }),
+  );
+  await other.hooks(prompts.flat());
+  const down = [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /WebSocket connection to/];
+  const page = await openPage(other, { path: "/?view=search&q=walrus&fold=no", allow: down });
+  const restart = async () => {
+    await other.stop("SIGKILL");
+    await page.waitForSelector(".is-lost");
+    await other.start();
+    await page.waitForSelector(".is-live");
+    await page.waitForLoadState("networkidle");
+  };
+  await hits(page).first().waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await until("the second page", async () => (await hits(page).count()) === 30);
+  await hits(page).nth(25).getByRole("button", { name: "Why this hit" }).click();
+  await page.locator(".panel .reasons").waitFor();
+  await page.getByRole("searchbox", { name: "Search" }).fill("walrus and more");
+  const scrolled = await page.evaluate(() => (scrollTo(0, 1200), scrollY));
+  await restart();
+  assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "walrus and more");
+  assert.equal(await hits(page).count(), 30);
+  assert.ok(await page.locator(".panel .reasons").isVisible(), "the panel is open");
+  assert.equal(await page.evaluate(() => scrollY), scrolled);
+  await page.open("/?view=hints");
+  await page.getByLabel("Branch").fill("release/9");
+  await restart();
+  assert.equal(await page.getByLabel("Branch").inputValue(), "release/9");
+  await page.open("/?view=receipts");
+  await page.getByRole("textbox", { name: "Session" }).fill("zoo");
+  await restart();
+  assert.equal(await page.getByRole("textbox", { name: "Session" }).inputValue(), "zoo");
+  await page.finish();
+  await other.close();
 });

@@ -73,6 +73,9 @@ export async function foreignElements(page) {
     const inside = [...document.querySelectorAll("#main img, #main script, #main iframe, #main b, #main [onerror]")];
     const links = [...document.querySelectorAll("a[href]")].filter((a) => new URL(a.href).origin !== location.origin);
     const hidden = /[\u0000\u0007\u202e\u2066]/.test(document.body.innerText);
-    return [...inside, ...links].map((element) => element.outerHTML).concat(hidden ? ["a hidden character"] : []);
+    const spoken = [...document.querySelectorAll("[title], [aria-label], [placeholder]")].filter((element) =>
+      ["title", "aria-label", "placeholder"].some((name) => /[\u0000\u0007\u202e\u2066]/.test(element.getAttribute(name))),
+    );
+    return [...inside, ...links, ...spoken].map((element) => element.outerHTML).concat(hidden ? ["a hidden character"] : []);
   });
 }

@@ -143,6 +143,22 @@ test("a name is changed, undone, and shown in the list", async () => {
   await page.finish();
 });
 
+// @page_sessions
+test("Undo of a new name leaves the name that an agent gave meanwhile", async () => {
+  const { session } = sessions[0];
+  const page = await openPage(home, { path: open(session) });
+  await page.click("text=Rename");
+  await page.fill("#ask-text", "By hand");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("title").textContent === "By hand");
+  await home.call("update_session", { session_id: session, name: "By an agent" });
+  await page.click(".toast >> text=Undo");
+  await page.waitForSelector("text=The session was renamed meanwhile");
+  assert.equal((await meta(session)).name, "By an agent");
+  await home.call("update_session", { session_id: session, name: "" });
+  await page.finish();
+});
+
 test("sets and the environment hint are edited with undo, and files are suggested", async () => {
   const { session, cwd } = sessions[5];
   fs.mkdirSync(path.join(cwd, "src"), { recursive: true });

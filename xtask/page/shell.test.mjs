@@ -31,25 +31,41 @@ const DOWN = [
 
 // @page_start_is_small
 test("the page starts with few small requests to its own daemon", async () => {
-  const page = await openPage(home);
-  await page.waitForSelector(".tl-item");
-  // The first visit also redeems the link; this is every later one.
-  const start = page.requests.length;
-  await page.reload();
-  await page.waitForSelector(".tl-item");
-  await page.waitForSelector(".is-live");
-  const own = page.requests.slice(start);
-  const sizes = await Promise.all(
-    own.map(async (request) => {
-      const response = await request.response();
-      return response ? (await response.body().catch(() => Buffer.alloc(0))).length : 0;
-    }),
+  const full = await Home.open();
+  await seed(full);
+  const cwd = full.project("long");
+  const long = (index) => `Prompt ${index}: ${"why does the importer drop the last row of it? ".repeat(12)}`;
+  const events = Array.from({ length: 60 }, (_, index) =>
+    turn("long", cwd, Date.now() - (90 - index) * 1000, { prompt: long(index), answer: long(index), step: 1 }),
   );
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  console.log(`# start: ${own.length} requests, ${bytes} bytes`);
-  assert.ok(own.length <= 25, `${own.length} requests: ${own.map((request) => request.url()).join(" ")}`);
-  assert.ok(bytes <= 200_000, `${bytes} bytes`);
-  await page.finish();
+  await full.hooks(events.flat());
+  for (const [address, content] of [
+    ["/", ".tl-item"],
+    ["/?session=77777777-aaaa-4000-8000-000000000006", ".turn"],
+  ]) {
+    const page = await openPage(full, { path: address });
+    await page.waitForSelector(content);
+    // The first visit also redeems the link; this is every later one.
+    const start = page.requests.length;
+    await page.reload();
+    await page.waitForSelector(content);
+    await page.waitForSelector(".is-live");
+    // Until what a change causes would be read again.
+    await page.waitForTimeout(1500);
+    const own = page.requests.slice(start);
+    const sizes = await Promise.all(
+      own.map(async (request) => {
+        const response = await request.response();
+        return response ? (await response.body().catch(() => Buffer.alloc(0))).length : 0;
+      }),
+    );
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    console.log(`# start of ${address}: ${own.length} requests, ${bytes} bytes`);
+    assert.ok(own.length <= 25, `${own.length} requests: ${own.map((request) => request.url()).join(" ")}`);
+    assert.ok(bytes <= 200_000, `${address}: ${bytes} bytes`);
+    await page.finish();
+  }
+  await full.close();
 });
 
 // @page_address
@@ -256,6 +272,43 @@ test("two homes do not sign each other out", async () => {
   await context.close();
   await other.close();
 });
+
+for (const isKnown of [false, true]) {
+  // @page_survives_the_daemon
+  test(`a page of one home is stale while another home has its port, ${isKnown ? "signed in there" : "not signed in there"}`, async () => {
+    const [mine, other] = [await Home.open(), await Home.open()];
+    const { port } = mine;
+    const context = await newContext();
+    await seed(mine);
+    const swap = async (from, to) => {
+      await from.stop();
+      await to.stop();
+      await to.start(port);
+    };
+    if (isKnown) {
+      await swap(mine, other);
+      await (await openPage(other, { context })).close();
+      await swap(other, mine);
+    }
+    const page = await openPage(mine, { context, allow: [/401/, ...DOWN] });
+    await page.waitForSelector(".is-live");
+    await page.waitForSelector(".tl-item");
+    const rows = await page.locator(".tl-item").count();
+    await swap(mine, other);
+    await page.waitForSelector("#banner-connection >> text=another database", { timeout: 20_000 });
+    await other.hooks(turn("elsewhere", other.project("far"), Date.now(), { prompt: "Of another home", step: 1 }));
+    assert.match(await page.textContent("#connection-text"), /^Stale since/);
+    assert.equal(await page.locator(".tl-item").count(), rows, "the content stays");
+    await swap(other, mine);
+    await mine.hooks(turn("here", mine.project("shop"), Date.now(), { prompt: "At home again", step: 1 }));
+    await page.waitForSelector("text=At home again", { timeout: 15_000 });
+    assert.equal(await page.getByText("Of another home").count(), 0);
+    assert.equal(await page.locator("#banner-connection").count(), 0);
+    assert.deepEqual(page.errors, []);
+    await context.close();
+    for (const one of [mine, other]) await one.close();
+  });
+}
 
 test("main paths work with the keyboard alone", async () => {
   const page = await openPage(home);

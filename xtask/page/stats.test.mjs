@@ -111,10 +111,12 @@ test("a click on a column, a bar or an hour opens its records", async () => {
   };
   await click("By type", "Edit");
   await until("by type", () => param(page, "type") === "file_edit");
+  // The records that were counted, and no earlier ones.
+  assert.match(param(page, "from"), /^\d{4}-\d\d-\d\d$/);
   await page.goBack();
-  await click("By tool", "Bash");
-  await until("by tool", () => param(page, "type") === "command");
-  await page.goBack();
+  // A tool has records of several types, and the timeline does not filter by tool.
+  await plot(page, "By tool").locator("[data-mark]").first().waitFor();
+  assert.equal(await plot(page, "By tool").locator("[data-mark][role=button]").count(), 0);
   await click("By project", "site");
   await until("by project", () => param(page, "project") !== null);
   await page.goBack();
@@ -185,5 +187,20 @@ test("a plot fits its window, and hostile names stay text", async () => {
   );
   assert.deepEqual(await badBoxes(page), []);
   await screenshot(page, "stats-narrow", { full: true });
+  await page.finish();
+});
+
+test("a view that does not follow changes says when it was read, and reads again on request", async () => {
+  const page = await openPage(home, { path: "/?view=stats" });
+  await plot(page, "By type").waitFor();
+  await page.locator("#read-at", { hasText: "Read just now" }).waitFor();
+  const records = () => page.locator("#main .figures strong").first().innerText();
+  const before = await records();
+  await home.hooks(turn("later", home.project("shop"), Date.now(), { prompt: "One more prompt", step: 1 }));
+  await page.locator("#read-at").getByRole("button", { name: "Refresh" }).click();
+  await until("the new record is counted", async () => (await records()) !== before);
+  await page.click("nav a.nav-link >> nth=0");
+  await page.waitForSelector(".tl-item");
+  assert.equal(await page.locator("#read-at button").count(), 0, "the timeline is live");
   await page.finish();
 });

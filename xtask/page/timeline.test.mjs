@@ -560,3 +560,20 @@ test("100,000 records scroll from end to end with at most 300 rows in the docume
   await page.finish();
   await other.close();
 });
+
+// @page_timeline
+test("midnight makes yesterday of a heading that said today", async () => {
+  const page = await openPage(home, { path: "/?view=nonsense" });
+  await page.clock.install();
+  const { session, cwd } = sessions[6];
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "Shortly before midnight", step: 1 }));
+  await page.open("/");
+  await page.waitForSelector("text=Shortly before midnight");
+  assert.equal(await page.locator(".tl-day").first().textContent(), "Today");
+  // No reply tells the page that its clock was changed.
+  await page.route("**/rpc", () => undefined);
+  await page.clock.fastForward(86_400_000);
+  await until("yesterday", async () => (await page.locator(".tl-day").first().textContent()) === "Yesterday");
+  assert.ok(!(await page.locator(".tl-day").allTextContents()).includes("Today"));
+  await page.finish();
+});
