@@ -2,6 +2,7 @@
 
 mod begin;
 mod containers;
+mod cut_off;
 mod edit;
 mod excerpt;
 mod git;

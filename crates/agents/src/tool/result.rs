@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::git::{self, GitReport};
 use super::outcome::Outcome;
 use super::runs::Run;
-use super::verdict::{self, Tally, Verdict};
-use super::{Draft, begin, no_tests, run, runs};
+use super::verdict::{self, RunReport, Tally, Verdict};
+use super::{Draft, begin, cut_off, no_tests, run, runs};
 use crate::guard;
 use crate::shell::Simple;
 
@@ -25,7 +25,14 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
             is_open = true;
             draft.metadata.insert("background".into(), true.into());
         }
-        let ended = ended(&draft.commands, (place, &run), commit, (outcome, is_open));
+        let printed = printed_exit(&draft.commands, place, &outcome.texts);
+        let report = verdict::read(&draft.commands, place, &run, &outcome.texts);
+        let commands = &draft.commands[place..];
+        if !is_open && cut_off::is_cut_off(commands, outcome, printed, report) {
+            (outcome.interrupted, is_open) = (true, true);
+        }
+        let read = (printed, report);
+        let ended = ended(&draft.commands, (place, &run), commit, (outcome, is_open), read);
         let is_red = ended["result"] == Verdict::Failed.word();
         // Of several runs of the program, such as one before and one behind the commit, the last one counts.
         let is_again = |command: &Simple| {
@@ -62,10 +69,9 @@ fn ended(
     (place, run): (usize, &Run<'_>),
     commit: Option<usize>,
     (outcome, is_open): (&Outcome<'_>, bool),
+    (printed, report): (Option<i64>, RunReport),
 ) -> Value {
     let texts = &outcome.texts;
-    let printed = printed_exit(commands, place, texts);
-    let report = verdict::read(commands, place, run, texts);
     let own_exit = commands[place].decides || printed.is_some();
     let first = commit.filter(|commit| *commit < place).map_or(0, |commit| commit + 1);
     let result = match () {
