@@ -359,14 +359,15 @@ pub struct Ghap {
 
 impl Ghap {
     /// The last run that counts for a resolution at this time: of the current iteration, after the last change, and not
-    /// longer ago than [`limits::GHAP_EVIDENCE_MS`].
+    /// longer ago than [`limits::GHAP_EVIDENCE_MS`]. A run whose time is still to come was recorded by a clock that was
+    /// ahead: it proves nothing, and hides no other run.
     pub fn last_run(&self, now: i64) -> Option<&RunEvidence> {
         let counts = |run: &&RunEvidence| {
             run.iteration == self.iteration
                 && run.at >= self.changed_at
                 && now.saturating_sub(run.at) <= limits::GHAP_EVIDENCE_MS
         };
-        self.evidence.last().filter(counts)
+        self.evidence.iter().rfind(|run| run.at <= now).filter(counts)
     }
 
     /// The tier that a resolution with this outcome has now.

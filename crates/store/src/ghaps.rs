@@ -259,11 +259,14 @@ pub fn update(tx: &Tx<'_>, ghap: &Ghap) -> Result<(), OpError> {
     passages::renewed(tx, *id)
 }
 
-/// Adds a run to the evidence of an active ghap.
+/// Adds a run to the evidence of an active ghap, unless its time is still to come. Other such runs are dropped.
 pub fn add_evidence(tx: &Tx<'_>, ghap: &Ghap, run: &RunEvidence) -> Result<(), OpError> {
     const ADD: &str = "UPDATE ghaps SET evidence = ?2 WHERE id = ?1 AND status = 'hypothesis'";
     let mut evidence = ghap.evidence.clone();
     evidence.push(run.clone());
+    // A run from the future is one of a clock that was ahead and has been set back since. When its time comes, it would count
+    // as later than the runs that really followed it.
+    evidence.retain(|run| run.at <= tx.at());
     // Spooled events may arrive late.
     evidence.sort_by_key(|run| run.at);
     let evidence = json(&newest(&evidence))?;

@@ -231,16 +231,20 @@ fn a_clock_that_jumps_loses_no_count_and_makes_no_evidence_of_earlier_runs() {
             usize::from(reply["context"].as_str().is_some_and(|text| text.contains("Goal:")));
     }
     assert_eq!(reminded, 1, "at the tenth call");
-    let run = |shift: i64, number: u32| {
+    let run = |shift: i64, number: u32, output: &str| {
         let more = json!({
-            "tool_name": "Bash", "tool_input": { "command": "cargo test" },
-            "tool_response": { "stdout": GREEN, "stderr": "" }, "tool_use_id": format!("run-{number}"),
+            "tool_name": "Bash", "tool_input": { "command": "cargo test | tail -9" },
+            "tool_response": { "stdout": output, "stderr": "" }, "tool_use_id": format!("run-{number}"),
         });
         event_at(&home, "PostToolUse", shift, &more)
     };
-    run(-hour, 1);
+    run(-hour, 1, GREEN);
     assert_eq!(resolve(&home, "confirmed"), "silver", "a run from before the start");
     start(&home, SESSION);
-    run(hour, 2);
-    assert_eq!(resolve(&home, "confirmed"), "gold", "a run of a clock that is ahead");
+    run(hour, 2, GREEN);
+    assert_eq!(resolve(&home, "confirmed"), "silver", "a run of a clock that was ahead");
+    start(&home, SESSION);
+    run(hour, 3, GREEN);
+    run(0, 4, RED);
+    assert_eq!(resolve(&home, "falsified"), "gold", "the later run of the right clock is the last");
 }

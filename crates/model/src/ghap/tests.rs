@@ -59,6 +59,9 @@ fn gold_needs_a_last_run_that_fits_of_this_iteration_within_half_an_hour() {
         (vec![run(later, 1, Passed), run(later, 1, Failed)], GhapOutcome::Confirmed, Silver),
         (vec![run(later, 1, Failed), run(later, 1, Passed)], GhapOutcome::Confirmed, Gold),
         (vec![run(later, 2, Passed)], GhapOutcome::Confirmed, Silver),
+        // The clock was ahead, and has been set back.
+        (vec![run(later + 1, 1, Passed)], GhapOutcome::Confirmed, Silver),
+        (vec![run(later, 1, Failed), run(later + 1, 1, Passed)], GhapOutcome::Falsified, Gold),
         (vec![run(NOW - 1, 1, Passed)], GhapOutcome::Confirmed, Silver),
         (vec![], GhapOutcome::Confirmed, Silver),
     ];

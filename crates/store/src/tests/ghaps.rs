@@ -109,7 +109,7 @@ fn history_notes_and_evidence_are_stored_and_an_adoption_drops_the_evidence() {
     changed.hypothesis = "the okapi clock is wrong".into();
     changed.iteration = 2;
     let run = RunEvidence {
-        at: NOW + 2,
+        at: NOW,
         iteration: 2,
         command: "pytest".into(),
         program: "pytest".into(),
@@ -119,8 +119,11 @@ fn history_notes_and_evidence_are_stored_and_an_adoption_drops_the_evidence() {
         failed: Some(1),
     };
     let (stored, evidence) = (changed.clone(), run.clone());
+    let ahead = RunEvidence { at: NOW + 1, result: RunResult::Passed, ..run.clone() };
     desk.write(move |tx| {
         ghaps::update(tx, &stored)?;
+        // A clock that was ahead recorded a run, and was set back.
+        let stored = Ghap { evidence: vec![ahead.clone()], ..stored.clone() };
         ghaps::add_evidence(tx, &stored, &evidence)
     });
     let read = ghap(&desk, &name);
