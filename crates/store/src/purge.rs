@@ -156,12 +156,22 @@ pub fn session(tx: &Tx<'_>, session: i64, keep_records: bool) -> Result<(), OpEr
         let filter = PurgeFilter { session: Some(session), ..PurgeFilter::default() };
         return run(tx, &filter).map(drop);
     }
+    one(tx, session, &mut || {
+        let remove = |id| sessions::remove_alone(tx, id, tx.at());
+        session_events::removing(tx, &[session], remove)
+    })
+}
+
+/// Deletes a record with `remove`, so that neither its rows nor the index keep its words. The caller then rewrites the file
+/// with [`crate::Store::compact`].
+pub fn one(
+    tx: &Tx<'_>,
+    id: i64,
+    remove: &mut dyn FnMut() -> Result<(), OpError>,
+) -> Result<(), OpError> {
     secure(tx, true)?;
-    let removed = passages::ensure_posted(tx, &[session])
-        .and_then(|()| {
-            let remove = |id| sessions::remove_alone(tx, id, tx.at());
-            session_events::removing(tx, &[session], remove)
-        })
+    let removed = passages::ensure_posted(tx, &[id])
+        .and_then(|()| remove())
         .and_then(|()| passages::optimize(tx).map(drop));
     secure(tx, false)?;
     removed

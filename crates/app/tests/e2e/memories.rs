@@ -440,6 +440,28 @@ fn a_memory_outlives_its_session_and_a_purge_leaves_no_trace_of_it() {
     assert_eq!(desk.home.call("list_memories", &json!({ "project": "*" }))["total"], 0);
 }
 
+/// @memory_delete
+#[test]
+fn a_deleted_memory_leaves_no_trace_in_the_file() {
+    let desk = desk();
+    let daemon = desk.home.daemon();
+    let doomed = desk.store("The zanzibarquux lives in the attic", &json!({ "tags": ["quuxtag"] }));
+    desk.store("The office plant needs water", &json!({}));
+    assert_eq!(ids(&desk.found("zanzibarquux attic"))[0], doomed);
+    desk.home.call("delete_memory", &json!({ "memory_id": doomed }));
+    let traces = |when: &str| {
+        for (file, bytes) in desk.home.files() {
+            for word in ["zanzibarquux", "quuxtag"] {
+                let found = bytes.windows(word.len()).any(|part| part == word.as_bytes());
+                assert!(!found, "{when}: {word} in {}", file.display());
+            }
+        }
+    };
+    traces("while the daemon runs");
+    drop(daemon);
+    traces("after it ended");
+}
+
 /// @memory_events
 #[test]
 fn every_change_is_an_event_with_the_path_of_the_memory() {

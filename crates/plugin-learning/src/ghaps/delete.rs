@@ -5,7 +5,7 @@ use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::ghaps;
+use store::{ghaps, purge};
 
 use super::place::{TOOLSET, WantedGhap};
 use super::start;
@@ -61,8 +61,7 @@ impl Op for DeleteGhap {
         let wanted = WantedGhap::of(cx, params.ghap_id, (params.session_id, params.cwd))?;
         let deleted = cx.store.write(move |tx| {
             let ghap = wanted.find(tx)?;
-            store::passages::ensure_posted(tx, &[ghap.id])?;
-            ghaps::remove(tx, ghap.id)?;
+            purge::one(tx, ghap.id, &mut || ghaps::remove(tx, ghap.id).map(drop))?;
             Ok(DeleteGhapOutput { deleted: true, id: ghap.name })
         })?;
         cx.store.leave_no_trace()?;

@@ -7,7 +7,7 @@ use model::{OpError, memory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::memories as stored;
+use store::{memories as stored, purge};
 
 use super::example::A_MEMORY;
 use super::named;
@@ -42,7 +42,8 @@ impl Op for DeleteMemory {
     const INFO: OpInfo = OpInfo {
         name: "delete_memory",
         summary: "Delete a memory",
-        doc: "The memories that it superseded hold again. To replace a memory, store the new one with `supersedes` instead.",
+        doc: "It leaves no trace in the database. The memories that it superseded hold again. To replace a memory, store the \
+              new one with `supersedes` instead.",
         access: Access::Write { destructive: true, idempotent: true },
         toolset: "memory",
         typed_errors: true,
@@ -58,6 +59,7 @@ impl Op for DeleteMemory {
             before: &[A_MEMORY],
             params: r#"{"memory_id":"550e8400-e29b-41d4-a716-446655440000"}"#,
         }],
+        deadline: model::limits::CARE_DEADLINE,
         ..OpInfo::BASE
     };
     type Params = DeleteMemoryParams;
@@ -65,16 +67,24 @@ impl Op for DeleteMemory {
 
     fn run(&self, cx: &Cx<'_>, params: DeleteMemoryParams) -> Result<DeleteMemoryOutput, OpError> {
         let id = named::whole_id(cx, "memory_id", &params.memory_id)?;
-        cx.store.write(move |tx| {
+        let done = cx.store.write(move |tx| {
             let Some(old) = stored::by_uuid(tx, &id)? else {
                 return Ok(DeleteMemoryOutput { deleted: false, restored: Vec::new() });
             };
-            let restored = stored::delete(tx, old.id)?;
+            let mut restored = Vec::new();
+            purge::one(tx, old.id, &mut || {
+                restored = stored::delete(tx, old.id)?;
+                Ok(())
+            })?;
             let event = Event::new("memory/deleted", memory::path(&id));
             let event = event.with_data(json!({ "restored": restored }));
             tx.note(Event { project: Some(old.project), ..event })?;
             Ok(DeleteMemoryOutput { deleted: true, restored })
-        })
+        })?;
+        if done.deleted {
+            cx.store.leave_no_trace()?;
+        }
+        Ok(done)
     }
 }
 

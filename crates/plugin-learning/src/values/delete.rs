@@ -6,8 +6,8 @@ use model::value::is_value_name;
 use model::{OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::Rx;
 use store::values::{self, LearnedValue};
+use store::{Rx, purge};
 
 use super::wire::TOOLSET;
 
@@ -69,8 +69,7 @@ impl Op for DeleteValue {
         CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let deleted = cx.store.write(move |tx| {
             let value = named(tx, "value_id", &params.value_id)?;
-            store::passages::ensure_posted(tx, &[value.id])?;
-            values::remove(tx, value.id)?;
+            purge::one(tx, value.id, &mut || values::remove(tx, value.id).map(drop))?;
             Ok(DeleteValueOutput { deleted: true, id: value.name })
         })?;
         cx.store.leave_no_trace()?;
