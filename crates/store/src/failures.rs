@@ -291,12 +291,19 @@ pub fn get(rx: &Rx<'_>, id: i64, projects: Option<&[i64]>) -> Result<Option<Fail
     }))
 }
 
-/// The failures of these projects, or of all, most often seen first.
-pub fn list(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec<Failure>, OpError> {
+/// The failures of these projects, or of all, and of this kind of run or of any, most often seen first.
+pub fn list(
+    rx: &Rx<'_>,
+    projects: Option<&[i64]>,
+    kind: Option<RunKind<'_>>,
+    limit: usize,
+) -> Result<Vec<Failure>, OpError> {
     const MOST_SEEN: &str = "SELECT alike FROM failures \
-         WHERE ?1 IS NULL OR project IN (SELECT value FROM json_each(?1)) \
+         WHERE (?1 IS NULL OR project IN (SELECT value FROM json_each(?1))) \
+         AND (?3 IS NULL OR run = ?3) \
          GROUP BY alike ORDER BY sum(seen) DESC, max(at) DESC, alike DESC LIMIT ?2";
-    let given = params![projects.map(|ids| json_ids(ids.iter().copied())), limit];
+    let projects_json = projects.map(|ids| json_ids(ids.iter().copied()));
+    let given = params![projects_json, limit, kind.map(RunKind::hash)];
     let ids: Vec<i64> =
         rx.sql(|db| db.prepare_cached(MOST_SEEN)?.query_map(given, |row| row.cell(0))?.collect())?;
     ids.into_iter().filter_map(|id| get(rx, id, projects).transpose()).collect()

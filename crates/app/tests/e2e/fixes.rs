@@ -305,6 +305,10 @@ fn find_fix_answers_on_every_surface_and_refuses_bad_input() {
     assert_eq!(by_part, std::slice::from_ref(&failure));
     let other_program = json!({ "error": "KeyError: 'price'", "command": "cargo test" });
     assert!(known(&home, other_program).is_empty());
+    // Without an error the command chooses from the list.
+    for (command, count) in [("pytest -q", 1), ("cargo build", 0), ("ls", 0)] {
+        assert_eq!(known(&home, json!({ "command": command })).len(), count, "{command}");
+    }
     let by_session = json!({ "error": AGAIN, "session_id": "s-1" });
     assert_eq!(home.call("find_fix", &by_session)["failures"], json!([failure]));
     let entry = home.run(&["get", failure["path"].as_str().unwrap()]).ok();

@@ -91,9 +91,8 @@ impl KnownFailure {
 }
 
 impl KnownFailure {
-    /// Whether the line that says most has these words, and the command is of the same kind as the given one.
-    pub(crate) fn has(&self, part: &str, command: Option<&str>) -> bool {
-        let kind = command.and_then(agents::run_kind);
+    /// Whether the line that says most has these words.
+    pub(crate) fn has(&self, part: &str) -> bool {
         self.error.to_lowercase().contains(part)
             && (kind.is_none() || kind == agents::run_kind(&self.command))
     }

@@ -20,7 +20,7 @@ pub(crate) struct FindFixParams {
     /// The output of the failed run, or one or more of its lines with the error. Without it: the failures seen most often.
     #[serde(default)]
     error: Option<String>,
-    /// The command that failed; only failures of the same program and sub-command are compared.
+    /// The command that failed; only failures of the same program and sub-command are compared or listed.
     #[serde(default)]
     command: Option<String>,
     /// The project of the directory if left out; `*` for all.
@@ -98,15 +98,17 @@ impl Op for FindFix {
             let projects = scope.ids();
             let found = match &error {
                 Some(lines) => failures::find_with_lines(rx, projects.as_deref(), kind, lines)?,
-                None => failures::list(rx, projects.as_deref(), limit)?,
+                // A command that is no test or build has no failures.
+                None if command.is_some() && kind.is_none() => Vec::new(),
+                None => failures::list(rx, projects.as_deref(), kind, limit)?,
             };
             let read = |failure| KnownFailure::read(rx, failure, scope.root(), None).transpose();
             let mut failures =
                 found.iter().filter_map(read).take(limit).collect::<Result<Vec<_>, _>>()?;
             if let Some(part) = part.filter(|_| failures.is_empty()) {
-                let all = failures::list(rx, projects.as_deref(), limits::FIXES_LOOKED_AT)?;
+                let all = failures::list(rx, projects.as_deref(), kind, limits::FIXES_LOOKED_AT)?;
                 failures = all.iter().filter_map(read).collect::<Result<_, _>>()?;
-                failures.retain(|known| known.has(&part, command.as_deref()));
+                failures.retain(|known| known.has(&part));
                 failures.truncate(limit);
             }
             Ok(FindFixOutput { failures, about: scope.about(cx.now) })
@@ -139,10 +141,12 @@ fn checked(error: String) -> Result<Fingerprint, OpError> {
 impl Pretty for FindFix {
     fn pretty(params: &FindFixParams, output: &FindFixOutput, width: usize) -> String {
         if output.failures.is_empty() {
-            return match params.error {
-                Some(_) => "No failure like this is recorded here.".to_owned(),
-                None => "No failed test or build is recorded here.".to_owned(),
+            let none = match (&params.error, &params.command) {
+                (Some(_), _) => "No failure like this is recorded here.",
+                (None, Some(_)) => "No failed test or build with this command is recorded here.",
+                (None, None) => "No failed test or build is recorded here.",
             };
+            return none.to_owned();
         }
         let now = output.about.answered_at;
         let shown = |failure: &KnownFailure| told(failure, now, width);

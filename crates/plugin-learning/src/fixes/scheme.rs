@@ -31,7 +31,7 @@ impl Scheme for FixScheme {
         cx.store.read(|rx| {
             let projects = question.scope(rx)?.ids();
             let mut lines = Vec::new();
-            for failure in failures::list(rx, projects.as_deref(), limits::FIXES_MAX)? {
+            for failure in failures::list(rx, projects.as_deref(), None, limits::FIXES_MAX)? {
                 let Some(known) = KnownFailure::read(rx, &failure, None, None)? else { continue };
                 lines.push(EntryLine {
                     path: known.path,

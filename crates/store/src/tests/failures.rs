@@ -102,9 +102,14 @@ fn the_list_has_the_most_seen_failures_first() {
     run(&desk, "pytest", Some(KEY), 0);
     run(&desk, "pytest", Some(VALUE), 1);
     run(&desk, "pytest -v", Some(VALUE), 2);
-    let listed = desk.read(|rx| failures::list(rx, None, 9));
+    let listed = desk.read(|rx| failures::list(rx, None, None, 9));
     assert_eq!(listed.iter().map(|one| one.seen).collect::<Vec<_>>(), [2, 1]);
-    assert_eq!(desk.read(|rx| failures::list(rx, None, 1)).len(), 1);
+    assert_eq!(desk.read(|rx| failures::list(rx, None, None, 1)).len(), 1);
+    let of = |program: &'static str| {
+        let kind = failures::RunKind { program, subcommand: "" };
+        desk.read(|rx| failures::list(rx, None, Some(kind), 9)).len()
+    };
+    assert_eq!((of("pytest"), of("cargo")), (2, 0), "of one kind of run");
 }
 
 #[test]
