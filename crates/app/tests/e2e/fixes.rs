@@ -246,6 +246,9 @@ fn interrupted_background_and_hidden_runs_neither_fail_nor_fix() {
         agent.event("PostToolUseFailure", members);
     };
     fail(json!({ "is_interrupt": true }));
+    fail(
+        json!({ "error": "Exit code 143\nCommand timed out after 2m 0.0s\ntests/test_cart.py .." }),
+    );
     assert_eq!(known(&home, json!({})), Vec::<Value>::new(), "interrupted");
     fail(json!({}));
     assert_eq!(known(&home, json!({})).len(), 1);

@@ -71,6 +71,28 @@ fn a_hidden_result_is_said_to_be_no_evidence() {
     assert_eq!(ran(&home, OWN, "cargo test || true", ""), "", "once");
 }
 
+/// @ghap_evidence @ghap_outcome
+#[test]
+fn a_run_that_was_killed_or_interrupted_is_no_evidence_and_not_answered() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    for error in [
+        "Exit code 143\nCommand timed out after 2m 0.0s\ntests/a.py ..",
+        "Command timed out after 2m 0.0s",
+        "Exit code 137\ntests/a.py ..",
+        "Exit code 130\ntests/a.py ..",
+        "Exit code 2\n!!!!! KeyboardInterrupt !!!!!\n/usr/lib/x.py:1: KeyboardInterrupt\n===== 3 passed in 0.5s =====",
+    ] {
+        assert_eq!(fails(&home, OWN, "pytest", error), "", "{error}");
+        assert_eq!(active(&home, SESSION).get("evidence"), None, "{error}");
+    }
+    let told = fails(&home, OWN, "pytest", "Exit code 143\n===== 1 failed, 2 passed in 9s =====");
+    assert!(told.contains("failed"), "a failure was seen before: {told}");
+    assert_eq!(active(&home, SESSION)["proof"], "falsified would be gold");
+}
+
 /// @ghap_outcome @ghap_suggestion
 #[test]
 fn a_linter_is_not_answered() {
