@@ -212,6 +212,24 @@ fn the_command_that_failed_is_not_repeated_as_its_own_fix() {
     assert_eq!(fix["files"], json!(["shop/cart.py"]));
 }
 
+/// @fixes_at_the_hook
+#[test]
+fn a_pass_without_an_option_does_not_hide_the_work_that_helped() {
+    let home = home();
+    let _daemon = home.daemon();
+    let first = agent(&home, "s-1");
+    first.fails("pytest tests -x", ERROR);
+    first.edits("shop/cart.py");
+    first.passes("pytest tests");
+    // The test is flaky: it passes without `-x` and without any work.
+    first.fails("pytest tests -x", AGAIN);
+    first.passes("pytest tests");
+    let fix = known(&home, json!({ "error": AGAIN }))[0]["fix"].clone();
+    assert_eq!(fix["files"], json!(["shop/cart.py"]), "{fix}");
+    let text = agent(&home, "s-2").fails("pytest tests -x", AGAIN).unwrap();
+    assert!(text.contains("changed shop/cart.py"), "{text}");
+}
+
 /// @fixes_evidence
 #[test]
 fn a_failure_in_another_repository_is_none_of_the_project() {

@@ -41,6 +41,9 @@ pub(crate) struct FailureFix {
     /// Whether the command that passed is the one that failed: then the fix is in between.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) same_command: bool,
+    /// Whether the command that passed only lacks options of the one that failed.
+    #[serde(skip)]
+    lacks_options: bool,
     /// Files that were changed between the failure and the fix, the last ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
@@ -94,7 +97,6 @@ impl KnownFailure {
     /// Whether the line that says most has these words.
     pub(crate) fn has(&self, part: &str) -> bool {
         self.error.to_lowercase().contains(part)
-            && (kind.is_none() || kind == agents::run_kind(&self.command))
     }
 }
 
@@ -118,6 +120,7 @@ impl FailureFix {
             id: fix.id,
             at: time::rfc3339(fix.at_ms),
             same_command: normal(&before.content) == normal(&fix.content),
+            lacks_options: lacks_options(&fix.content, &before.content),
             files,
             commands,
             more: files_more + commands_more,
@@ -125,9 +128,10 @@ impl FailureFix {
     }
 
     /// Whether it names a step: work in between, or a command other than the one that failed then and the one that failed
-    /// now.
+    /// now. A run that passes without `-x` is hardly another command.
     fn says_something(&self, line: Option<&str>) -> bool {
-        let is_same = self.same_command || line.is_some_and(|line| self.is_of_line(line));
+        let is_same =
+            self.lacks_options || line.is_some_and(|line| lacks_options(&self.command, line));
         !is_same || !self.in_between().is_empty()
     }
 
@@ -169,6 +173,25 @@ fn normal(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a command line is another one without some of its options and their values, or equal to it.
+fn lacks_options(line: &str, other: &str) -> bool {
+    let mut left = line.split_whitespace().peekable();
+    let mut is_dropped = false;
+    for word in other.split_whitespace() {
+        if left.next_if_eq(&word).is_some() {
+            is_dropped = false;
+            continue;
+        }
+        // The word behind an option may be its value.
+        let is_option = word.starts_with('-');
+        if !is_option && !is_dropped {
+            return false;
+        }
+        is_dropped = is_option;
+    }
+    left.next().is_none()
+}
+
 /// The files that these records changed, each once, the last ones; and the number of others.
 fn changed_files(work: &[Observation], root: Option<&str>) -> (Vec<String>, usize) {
     let is_change = |seen: &&Observation| {
@@ -208,4 +231,25 @@ fn last_ones(all: impl DoubleEndedIterator<Item = String>) -> (Vec<String>, usiz
     }
     last.reverse();
     (last, others.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_without_an_option_of_another_is_hardly_another_one() {
+        for (line, other, lacks) in [
+            ("pytest a.py", "pytest a.py", true),
+            ("pytest a.py", "pytest  a.py -x", true),
+            ("pytest a.py", "pytest -x --maxfail 1 a.py", true),
+            ("cargo test cart", "cargo test cart -- --nocapture", true),
+            ("pytest a.py -x", "pytest a.py", false),
+            ("pytest a.py", "pytest b.py -x", false),
+            ("pytest", "pytest a.py", false),
+            ("npm ci", "npm test", false),
+        ] {
+            assert_eq!(lacks_options(line, other), lacks, "{line} / {other}");
+        }
+    }
 }
