@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use contract::pretty::{notes, pretty, refusal};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty};
 use model::entry::EntryPath;
-use model::observation::{Observation, RecordType};
+use model::observation::RecordType;
 use model::{Code, OpError, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::search::{self, Filter, Recipe, Similar};
-use store::{Rx, observations, passages, sessions};
+use store::search::{self, Alike, Filter, Hit, Recipe, Similar};
+use store::{Rx, observations, passages, sessions, superseded_by};
 
 use crate::examples;
 use crate::get_observations::LISTED_RECORDS;
+use crate::replaced::{self, MarkedRecord};
 use crate::show::{self, RecordRow, Unlisted};
 use contract::Count;
 use place::{About, Wanted};
@@ -72,6 +73,9 @@ pub(crate) struct SimilarRecord {
     session_id: String,
     project: String,
     is_pinned: bool,
+    /// `replaced by #ID`, or the status of a hypothesis that is not proved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// From 0 to 1, relative to the best hit.
     score: f64,
     parts: SimilarityParts,
@@ -139,8 +143,9 @@ impl Op for FindSimilar {
             let (text, except) = subject.read(rx)?;
             let filter = Filter { projects: projects.as_deref(), except, ..Filter::default() };
             // One more than is shown tells whether there is more.
-            let mut found = search::similar(rx, recipe, &text, &filter, limit + 1)?;
+            let found = search::similar(rx, recipe, &text, &filter, limit + 1)?;
             let more = found.len() > limit;
+            let mut found = with_successors(rx, &text, &filter, &found)?;
             found.truncate(limit);
             let results = records(rx, &found)?;
             Ok(FindSimilarOutput { results, partial: false, more, about: scope.about(cx.now) })
@@ -199,6 +204,43 @@ impl Subject {
     }
 }
 
+/// The records with the successor of each superseded one right before it, even if the text is not like the successor.
+fn with_successors(
+    rx: &Rx<'_>,
+    text: &str,
+    filter: &Filter<'_>,
+    found: &[Similar],
+) -> Result<Vec<Similar>, OpError> {
+    let mut placed: Vec<Similar> = Vec::with_capacity(found.len());
+    for one in found {
+        let is_placed = |placed: &[Similar], id: i64| placed.iter().any(|known| known.hit.id == id);
+        if is_placed(&placed, one.hit.id) {
+            continue;
+        }
+        let by = match one.hit.kind == one.hit.kind.obs_type() {
+            true => None,
+            false => superseded_by(rx, one.hit.id)?,
+        };
+        if let Some(by) = by.filter(|by| !is_placed(&placed, *by))
+            && let Some(hit) = search::admitted(rx, filter, &[by])?.remove(&by)
+        {
+            let known = found.iter().find(|other| other.hit.id == by).copied();
+            let successor = match known {
+                Some(known) => known,
+                None => {
+                    let own = passages::text(rx, by)?.unwrap_or_default();
+                    let alike = Alike::of(text, &own);
+                    Similar { hit: Hit { meaning: alike.meaning, ..hit }, alike }
+                }
+            };
+            let score = successor.hit.score.max(one.hit.score);
+            placed.push(Similar { hit: Hit { score, ..successor.hit }, ..successor });
+        }
+        placed.push(*one);
+    }
+    Ok(placed)
+}
+
 fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError> {
     let most = |of: fn(&Similar) -> f64| {
         let most = found.iter().map(of).fold(0.0, f64::max);
@@ -207,17 +249,18 @@ fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError
     let (score, lexical) = (most(|one| one.hit.score), most(|one| one.hit.lexical));
     let ids: Vec<i64> = found.iter().map(|one| one.hit.id).collect();
     let similar: HashMap<i64, &Similar> = found.iter().map(|one| (one.hit.id, one)).collect();
-    let record = |record: Observation| {
+    let record = |record: MarkedRecord| {
         let Similar { hit, alike } = similar.get(&record.id)?;
         Some(SimilarRecord {
             id: record.id,
             timestamp: record.timestamp,
             obs_type: record.obs_type,
-            content_preview: show::preview(record.content),
-            file_path: record.file_path,
-            session_id: record.session_id,
-            project: record.project,
+            content_preview: show::preview(record.content.clone()),
+            file_path: record.file_path.clone(),
+            session_id: record.session_id.clone(),
+            project: record.project.clone(),
             is_pinned: record.is_pinned,
+            note: record.note().map(str::to_owned),
             score: show::rounded(hit.score / score),
             parts: SimilarityParts {
                 lexical: show::rounded(hit.lexical / lexical),
@@ -228,7 +271,8 @@ fn records(rx: &Rx<'_>, found: &[Similar]) -> Result<Vec<SimilarRecord>, OpError
             duplicate: alike.is_duplicate(),
         })
     };
-    Ok(observations::get(rx, &ids)?.into_iter().filter_map(record).collect())
+    let found = replaced::marked(rx, observations::get(rx, &ids)?)?;
+    Ok(found.into_iter().filter_map(record).collect())
 }
 
 impl Pretty for FindSimilar {
@@ -268,7 +312,7 @@ impl SimilarRecord {
             session: "",
             file: None,
             text: &self.content_preview,
-            aside: None,
+            aside: self.note.clone(),
             is_pinned: self.is_pinned,
         }
     }

@@ -14,6 +14,8 @@ use store::{Rx, observations, projects};
 
 use place::Wanted;
 
+use crate::replaced;
+
 const TEXT: &str = "text/plain";
 
 /// `obs://ID`: an observation, a prompt or a session's summary.
@@ -64,7 +66,7 @@ impl Scheme for ObsScheme {
             OpError::invalid("path", "an observation's path is a number")
                 .hint("Write it as obs://42.")
         })?;
-        let found = cx.store.read(|rx| observations::get(rx, &[id]))?.pop();
+        let found = cx.store.read(|rx| replaced::linked(rx, observations::get(rx, &[id])?))?.pop();
         let seen = found.ok_or_else(|| {
             OpError::not_found(format!("there is no obs://{id}")).hint(
                 "It was deleted or never existed; `rekindle search` shows the ids of records.",

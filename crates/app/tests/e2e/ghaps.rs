@@ -107,6 +107,13 @@ fn a_ghap_is_started_changed_resolved_and_found_as_an_experience() {
     assert_eq!(home.call("search_experiences", &query)["count"], 0);
     let plain = home.call("search", &json!({ "query": "quaggas", "project": "*" }));
     assert_eq!(plain["results"][0]["obs_type"], "experience", "{plain}");
+    let similar = json!({ "text": "Find why the login test is flaky", "project": "*" });
+    let similar = home.call("find_similar", &similar);
+    let note = "falsified: it was believed and is wrong";
+    assert_eq!(similar["results"][0]["note"], note, "{similar}");
+    let path = format!("obs://{}", plain["results"][0]["id"]);
+    let entry = home.call("get", &json!({ "path": path }));
+    assert_eq!(entry["entry"]["attributes"]["note"], note, "{entry}");
     let listed = home.call("list_ghap_entries", &json!({ "project": "*", "outcome": "falsified" }));
     assert_eq!((&listed["count"], &listed["results"][0]["id"]), (&json!(1), &json!(id)));
     for none in ["confirmed", "hypothesis"] {

@@ -310,6 +310,16 @@ fn search_marks_a_superseded_memory_and_puts_its_successor_first() {
     assert!(shown.to_string().contains("replaced by #"), "{shown}");
     let printed = desk.home.run(&["search", "tuesdays", "--project", "*"]).ok();
     assert!(printed.contains("replaced by #"), "{printed}");
+    let similar = json!({ "text": RELEASES, "project": "*" });
+    let similar = results(&desk.home.call("find_similar", &similar));
+    let seen: Vec<_> = similar.iter().map(|one| (&one["id"], one.get("note"))).collect();
+    let note = json!(format!("replaced by #{}", after[0]["id"]));
+    assert_eq!(seen, [(&after[0]["id"], None), (&after[1]["id"], Some(&note))]);
+    let printed = desk.home.run(&["similar", RELEASES, "--project", "*"]).ok();
+    assert!(printed.contains("replaced by #"), "{printed}");
+    let path = format!("obs://{}", after[1]["id"]);
+    let entry = desk.home.call("get", &json!({ "path": path }));
+    assert_eq!(entry["entry"]["attributes"]["note"], note, "{entry}");
 }
 
 /// @memory_entry
