@@ -230,7 +230,7 @@ pub fn by_slot(
     slots: (i64, i64),
     slot_ms: i64,
 ) -> Result<Vec<InjectedSlot>, OpError> {
-    let tracked = serde_json::json!(USE_RECORDED).to_string();
+    let tracked = serde_json::json!(RANKED_BY_USE).to_string();
     let (from, to) = (slots.0.saturating_mul(slot_ms), slots.1.saturating_mul(slot_ms));
     let projects = projects.map(|ids| json_ids(ids.iter().copied()));
     let read = |row: &Row<'_>| {
@@ -346,23 +346,30 @@ pub fn by_source(rx: &Rx<'_>, filter: &ReceiptFilter) -> Result<Vec<SourceUse>, 
     rx.sql(|db| db.prepare_cached(&by_source)?.query_map(given, read)?.collect())
 }
 
-/// Entries of these schemes that at least so many sessions got and none used, those of the most sessions first, with
-/// the number of sessions.
+/// Entries ranked by use that at least so many sessions got and none used, those of the most sessions first, with
+/// the number of sessions. The sessions of all projects count; the filter chooses entries by the receipts that match.
 pub fn never_used(
     rx: &Rx<'_>,
-    schemes: &[&str],
+    filter: &ReceiptFilter,
     sessions: u64,
     limit: usize,
 ) -> Result<Vec<(String, u64)>, OpError> {
-    const NEVER_USED: &str = "SELECT path, count(DISTINCT session) AS sessions FROM receipts \
-         WHERE substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?1)) \
-         AND path <> ?4 \
-         GROUP BY path HAVING sessions >= ?2 AND max(used) = 0 ORDER BY sessions DESC, path LIMIT ?3";
     // The suggestion to start a ghap is no entry.
-    let schemes = serde_json::json!(schemes).to_string();
-    let given = params![schemes, sessions, limit, ghaps::SUGGESTION];
+    let never_used = format!(
+        "SELECT path, count(DISTINCT session) AS sessions FROM receipts \
+         WHERE substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?7)) \
+         AND path <> ?8 AND path IN (SELECT r.path FROM receipts r WHERE {}) \
+         GROUP BY path HAVING sessions >= ?9 AND max(used) = 0 ORDER BY sessions DESC, path LIMIT ?10",
+        filter.condition()
+    );
+    let given = filter.given().into_iter().chain([
+        Value::Text(serde_json::json!(RANKED_BY_USE).to_string()),
+        Value::Text(ghaps::SUGGESTION.to_owned()),
+        Value::Integer(i64::try_from(sessions).unwrap_or(i64::MAX)),
+        Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)),
+    ]);
     let read = |row: &Row<'_>| Ok((row.cell(0)?, row.cell(1)?));
-    rx.sql(|db| db.prepare_cached(NEVER_USED)?.query_map(given, read)?.collect())
+    rx.sql(|db| db.prepare_cached(&never_used)?.query_map(params_from_iter(given), read)?.collect())
 }
 
 pub(crate) const IS_IGNORED: &str = "SELECT count(DISTINCT session) >= ?2 AND max(used) = 0 \

@@ -7,7 +7,7 @@ use model::{OpError, limits};
 use place::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::receipts::{RANKED_BY_USE, ReceiptFilter, SourceUse};
+use store::receipts::{ReceiptFilter, SourceUse};
 use store::{receipts, sessions};
 
 pub(super) struct Receipts;
@@ -244,7 +244,7 @@ fn summary(cx: &Cx<'_>, filter: &ReceiptFilter) -> Result<ReceiptsOutput, OpErro
     let (sources, ignored) = cx.store.read(|rx| {
         let sources = receipts::by_source(rx, filter)?;
         let (least, limit) = (limits::IGNORED_SESSIONS, limits::IGNORED_SHOWN);
-        Ok((sources, receipts::never_used(rx, RANKED_BY_USE, least, limit)?))
+        Ok((sources, receipts::never_used(rx, filter, least, limit)?))
     })?;
     let totals = |one: SourceUse| {
         #[expect(clippy::cast_precision_loss, reason = "counts are small")]
