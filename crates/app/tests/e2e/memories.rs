@@ -141,6 +141,13 @@ fn a_new_memory_names_those_about_the_same_thing() {
     );
     let other = desk.stored("The office plant needs water", &json!({}));
     assert_eq!(other.get("similar"), None, "{other}");
+    // The memory that the new one replaces is not named, whichever of its predecessors was given.
+    let supersedes = json!({ "supersedes": [first] });
+    let third = desk.stored("Releases are built on Fridays from the branch stable", &supersedes);
+    assert_eq!(third["superseded"], json!([first]));
+    let fourth = desk.stored("Releases are built on Mondays from the branch stable", &supersedes);
+    assert_eq!(fourth["superseded"], json!([id(&third)]), "{fourth}");
+    assert_eq!(ids(fourth["similar"].as_array().unwrap()), [id(&second)], "{fourth}");
 }
 
 /// @memory_list @memory_prefixes

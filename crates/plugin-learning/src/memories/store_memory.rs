@@ -205,14 +205,20 @@ pub(super) fn unknown(id: &str) -> OpError {
     OpError::not_found(format!("there is no memory {id}")).hint("`list_memories` lists them.")
 }
 
-/// The memories that hold and are about the same thing as a text, the most similar first. Without embeddings, those that share
-/// half of its words.
+/// The memories that hold and are about the same thing as a text, the most similar first, except for those that it supersedes.
+/// Without embeddings, those that share half of its words.
 fn similar(
     rx: &Rx<'_>,
     (content, meaning): (&str, bool),
     projects: Option<&[i64]>,
-    without: &[String],
+    supersedes: &[String],
 ) -> Result<Vec<SimilarMemory>, OpError> {
+    // Of a memory that was superseded before, the one in its place is superseded.
+    let mut without: Vec<i64> = Vec::new();
+    for id in supersedes {
+        let old = stored::by_uuid(rx, id)?.map(|old| stored::current(rx, old.id)).transpose()?;
+        without.extend(old);
+    }
     let mut candidates: Vec<(i64, f64)> = match meaning {
         true => stored::nearest(rx, content, projects)?,
         false => {
@@ -242,7 +248,7 @@ fn similar(
             Some(_) => stored::get(rx, stored::current(rx, id)?)?,
             None => Some(found),
         };
-        let Some(holds) = holds.filter(|one| !without.contains(&one.uuid)) else { continue };
+        let Some(holds) = holds.filter(|one| !without.contains(&one.id)) else { continue };
         if named.iter().all(|known| known.id != holds.uuid) {
             named.push(SimilarMemory {
                 category: holds.category,
