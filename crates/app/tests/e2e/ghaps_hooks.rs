@@ -388,6 +388,8 @@ fn an_orphan_is_shown_to_the_next_session_which_adopts_or_abandons_it() {
     assert_eq!(listed["results"][0]["confidence_tier"], "abandoned");
     let run = home.run(&["call", "abandon_orphaned_ghap", &give_up.to_string(), "--json"]);
     assert_eq!(run.json()["error"]["code"], 40401, "{run:?}");
+    let hint = "`rekindle ghap list --outcome hypothesis`";
+    assert!(run.stdout.contains(hint), "{run:?}");
     home.call("resolve_ghap", &here(&home, confirmed("s-2")));
 }
 
@@ -475,6 +477,8 @@ fn a_client_without_a_session_id_stays_with_the_session_of_its_ghap() {
     assert_eq!(kept["goal"], "Of Claude");
     // An agent without a recorded session gets one of its own.
     let mut gemini = serve("gemini-cli-mcp-client");
+    let none = gemini.call("get_active_ghap", &json!({})).unwrap();
+    assert_eq!((&none["has_active"], none.get("session_id")), (&json!(false), None), "{none}");
     let started = gemini.call("start_ghap", &goal("Of Gemini", json!({}))).unwrap();
     assert!(!["claude-a", "codex-b", "codex-c"].contains(&started["session_id"].as_str().unwrap()));
     prompt("claude-code", "claude-a");

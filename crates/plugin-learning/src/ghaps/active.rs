@@ -28,6 +28,8 @@ pub(crate) struct GetActiveGhapParams {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GetActiveGhapOutput {
     has_active: bool,
+    /// Left out if the call names none and none is recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     session_id: String,
     #[serde(flatten)]
     ghap: Option<GhapView>,
@@ -93,10 +95,12 @@ impl Op for GetActiveGhap {
         others.retain(|other| ghap.as_ref().is_none_or(|ghap| ghap.id != other.id));
         let other =
             |ghap: Ghap| OtherGhap { id: ghap.name, session_id: ghap.session_id, goal: ghap.goal };
+        // A client without a session would get a new one, which nothing has recorded yet.
+        let session = target.session_name().filter(|_| names_session || target.session().is_some());
         Ok(GetActiveGhapOutput {
             others: others.into_iter().map(other).collect(),
             has_active: ghap.is_some(),
-            session_id: target.session_name().unwrap_or_default().to_owned(),
+            session_id: session.unwrap_or_default().to_owned(),
             proof: ghap.as_ref().and_then(|ghap| view::proof(ghap, cx.now)),
             ghap: ghap.map(GhapView::of),
             answered_at: cx.now.div_euclid(1_000),

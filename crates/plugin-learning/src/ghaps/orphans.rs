@@ -55,7 +55,7 @@ fn no_orphan(ghap_id: Option<&str>) -> OpError {
         None => "this project has no orphaned ghap",
     };
     OpError::not_found(message)
-        .hint("`list_ghap_entries` with outcome `hypothesis` lists active ones.")
+        .hint("`list_ghap_entries` with outcome `hypothesis` (`rekindle ghap list --outcome hypothesis`) lists active ones.")
 }
 
 pub(crate) struct GetOrphanedGhap;
