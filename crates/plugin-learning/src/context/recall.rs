@@ -183,7 +183,8 @@ fn single(line: String) -> Candidate {
 }
 
 /// The row of an experience. A falsified one is a warning: its status and the lesson are shown however long the other
-/// parts are.
+/// parts are. A confirmed one has its hypothesis as what is true: with little room it yields to the lesson, and the mere
+/// result yields to it.
 pub(crate) fn experience_row(ghap: &Ghap) -> Candidate {
     let sentence = |label: &str, text: &str| format!("{label}: {}.", trimmed(text));
     let status = format!("**{}** ({})", ghap.domain.word(), ghap.status.word());
@@ -198,6 +199,10 @@ pub(crate) fn experience_row(ghap: &Ghap) -> Candidate {
         cells.extend(surprise.filter(|_| cause.is_some()).map(|text| sentence("Unexpected", text)));
         // The surprise, the belief, the truth.
         yields = (3..cells.len()).chain([1, 2]).collect();
+    }
+    if ghap.status == GhapStatus::Confirmed {
+        cells.push(sentence("True", &ghap.hypothesis));
+        yields.push(if ghap.lesson.is_some() { 1 } else { 2 });
     }
     let label = if ghap.lesson.is_some() { "Lesson" } else { "Result" };
     cells.extend(
