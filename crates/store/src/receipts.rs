@@ -230,7 +230,7 @@ pub fn by_slot(
     slots: (i64, i64),
     slot_ms: i64,
 ) -> Result<Vec<InjectedSlot>, OpError> {
-    let tracked = serde_json::json!(RANKED_BY_USE).to_string();
+    let tracked = serde_json::json!(USE_RECORDED).to_string();
     let (from, to) = (slots.0.saturating_mul(slot_ms), slots.1.saturating_mul(slot_ms));
     let projects = projects.map(|ids| json_ids(ids.iter().copied()));
     let read = |row: &Row<'_>| {

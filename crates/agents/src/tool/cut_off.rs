@@ -77,7 +77,8 @@ pub(super) fn is_cut_off(
         return true;
     }
     let is_killed = code.is_some_and(|code| KILLED.contains(&code));
-    if !is_killed && !(code.is_none() && !is_success && is_stopped_by_host(outcome)) {
+    let is_stopped = code.is_none() && !is_success && is_stopped_by_host(outcome);
+    if !is_killed && !is_stopped {
         return false;
     }
     match report.verdict {

@@ -436,7 +436,7 @@ fn the_summary_of_receipts_counts_what_was_shown_and_used() {
         (&json!(6), &json!(0), &json!(0.0))
     );
     assert_eq!(summary["ignored"], json!([{ "path": "hint://pip/install", "sessions": 6 }]));
-    Agent { home: &home, session: "s-9", project: "other" }
+    WorkingAgent { home: &home, session: "s-9", project: "other" }
         .event("PreToolUse", json!({ "tool_name": "Bash", "tool_input": { "command": "ls" } }));
     for (project, count) in [("shop", 1), ("other", 0)] {
         let own = home.run(&["receipts", "--summary", "--project", project, "--json"]).json();
