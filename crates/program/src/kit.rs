@@ -24,14 +24,19 @@ pub fn add_plugins(make: MakePlugins) {
     let _ = MORE.set(make);
 }
 
-/// The plugins and their table of operations.
-pub fn kit() -> Kit {
-    let mut plugins: Vec<Arc<dyn Plugin>> = vec![
+/// The plugins of this build. Their order is that of the operations in lists; records do not depend on it.
+fn plugins() -> Vec<Arc<dyn Plugin>> {
+    vec![
         Arc::new(plugin_observations::Observations),
         Arc::new(plugin_hints::Hints::default()),
         Arc::new(plugin_sessions::Sessions),
         Arc::new(plugin_learning::Learning::default()),
-    ];
+    ]
+}
+
+/// The plugins and their table of operations.
+pub fn kit() -> Kit {
+    let mut plugins = plugins();
     plugins.extend(MORE.get().into_iter().flat_map(|make| make()));
     let kit = Kit::new(plugins).with_home(client::platform::home());
     match MACHINE_CHECKS.get() {
@@ -57,8 +62,16 @@ pub(crate) fn build() -> Build {
 mod tests {
     use std::collections::BTreeSet;
 
-    use contract::{RestRoute, Tier};
-    use model::limits;
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    use contract::{Caller, Config, Request, RestRoute, Road as _, Tier};
+    use model::hook::HookEvent;
+    use model::locations::{Locations, Surroundings};
+    use model::{CallId, limits};
+    use runtime::log::{Level, Log};
+    use runtime::{Runtime, RuntimeSetup};
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -124,6 +137,104 @@ mod tests {
             paths.iter().all(|path| path.starts_with('/') && !path.starts_with("/api/")),
             "{paths:?}"
         );
+    }
+
+    /// A session with prompts, runs that fail and pass, an edit and an end, from this time on.
+    fn events(base: i64) -> Vec<HookEvent> {
+        let run = |command: &str, output: &str| {
+            json!({
+                "hook_event_name": "PostToolUse", "tool_name": "Bash",
+                "tool_input": { "command": command },
+                "tool_response": { "stdout": output, "stderr": "", "interrupted": false },
+            })
+        };
+        let edit = json!({
+            "hook_event_name": "PostToolUse", "tool_name": "Edit",
+            "tool_input": { "file_path": "/srv/shop/src/clock.rs", "old_string": "now()", "new_string": "frozen()" },
+            "tool_response": { "filePath": "/srv/shop/src/clock.rs" },
+        });
+        let failed =
+            "error[E0425]: cannot find function `frozen` in this scope\n --> src/clock.rs:4:5";
+        let payloads = [
+            json!({ "hook_event_name": "SessionStart", "source": "startup" }),
+            json!({ "hook_event_name": "UserPromptSubmit", "prompt": "The login test is flaky: find out why" }),
+            json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "cargo build" } }),
+            json!({
+                "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
+                "tool_input": { "command": "cargo build" }, "error": format!("Exit code 101\n{failed}"),
+            }),
+            edit,
+            run("cargo build", "Finished `dev` profile in 0.51s"),
+            run("cargo test", "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured"),
+            json!({ "hook_event_name": "UserPromptSubmit", "prompt": "We decided to freeze the clock in all tests" }),
+            json!({ "hook_event_name": "Stop", "last_assistant_message": "The clock is frozen in the login tests." }),
+            json!({ "hook_event_name": "SessionEnd", "reason": "exit" }),
+        ];
+        let event = |(number, mut payload): (u8, Value)| {
+            payload["session_id"] = "s-1".into();
+            payload["cwd"] = "/srv/shop".into();
+            let at = base + i64::from(number) * 1_000;
+            agents::extract(Some("claude-code"), None, &(&payload).into(), CallId([number; 16]), at)
+                .expect("an event")
+        };
+        (1..).zip(payloads).map(event).collect()
+    }
+
+    /// What the operations show after these plugins, in this order, observed the events.
+    fn recorded(name: &str, plugins: Vec<Arc<dyn Plugin>>, base: i64) -> Vec<Value> {
+        let name = format!("rekindle-order-{}-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let around = Surroundings {
+            var: &|name| (name == "REKINDLE_HOME").then(|| OsString::from(&folder)),
+            uid: client::platform::uid(),
+            cwd: Path::new("/"),
+            mac: false,
+            canonical: &|path| path.to_path_buf(),
+        };
+        let locations = Locations::resolve(&around, None);
+        let kit = Kit::new(plugins);
+        let config = Config::defaults(kit.table.config_keys());
+        let log = Log::to_file(&locations.daemon_log(), Level::Info);
+        let setup = RuntimeSetup { kit, locations, config, one_shot: false, log };
+        let runtime = Runtime::open(setup).expect("it opens");
+        let call = |op: &str, params: Value| {
+            let mut caller = Caller { tier: Tier::Client, ..Caller::default() };
+            caller.situation.cwd = Some("/srv/shop".to_owned());
+            let request = Request { call: client::mint(), op: op.to_owned(), params, caller };
+            runtime.call(request).expect(op)
+        };
+        let events = events(base);
+        runtime.ingest(events[..2].to_vec()).expect("they are recorded");
+        let ghap = json!({
+            "domain": "debugging", "strategy": "root-cause-analysis", "goal": "Find why the login test is flaky",
+            "hypothesis": "The clock runs ahead", "action": "Freeze the clock", "prediction": "It passes",
+            "session_id": "s-1",
+        });
+        call("start_ghap", ghap);
+        events[2..].iter().for_each(|event| {
+            runtime.ingest(vec![event.clone()]).expect("it is recorded");
+        });
+        let evidence = call("get_active_ghap", json!({ "session_id": "s-1" }))["evidence"].clone();
+        let shown = vec![
+            call("activity", json!({ "limit": 200 }))["records"].clone(),
+            call("list_sessions", json!({}))["sessions"].clone(),
+            evidence,
+        ];
+        runtime.close();
+        let _ = std::fs::remove_dir_all(&folder);
+        shown
+    }
+
+    #[test]
+    fn the_order_of_the_plugins_does_not_change_the_records() {
+        // After the start of the ghap, which takes the time of the clock.
+        let base = client::clock::now_ms() + 600_000;
+        let in_order = recorded("kit", plugins(), base);
+        let reversed = recorded("reversed", plugins().into_iter().rev().collect(), base);
+        assert_eq!(in_order, reversed);
+        let lengths: Vec<usize> =
+            in_order.iter().map(|shown| shown.as_array().map_or(0, Vec::len)).collect();
+        assert!(lengths[0] >= 6 && lengths[1] == 1 && lengths[2] >= 1, "{in_order:?}");
     }
 
     #[test]
