@@ -134,7 +134,7 @@ const MANY: usize = 40_000;
 /// Starts the rebuild of the index in a process of its own.
 fn rebuild(home: &Home) -> std::thread::JoinHandle<Run> {
     let command = home.command(["maintain", "--rebuild-index"]);
-    std::thread::spawn(move || testkit::finish(command, b""))
+    std::thread::spawn(move || testkit::home::finish(command, b""))
 }
 
 /// Waits until a job of this operation has this state, and returns its id.

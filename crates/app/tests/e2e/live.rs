@@ -723,7 +723,7 @@ fn a_filter_by_project_passes_the_sessions_and_hints_of_that_project() {
     for (dir, name) in [(&pear, "pear"), (&apple, "apple")] {
         says(&http, &format!("next-{name}"), dir.to_str().expect("UTF-8"), "please go on");
         let mut command = home.command(["hint", "set", name, "build", "make"]);
-        testkit::finish(command.current_dir(dir), b"").ok();
+        testkit::home::finish(command.current_dir(dir), b"").ok();
     }
     let mut seen = Vec::new();
     while seen.last().is_none_or(|last| last != "hint://apple/build") {

@@ -1,9 +1,12 @@
 //! `rekindle agents`: the agents on this machine, which are connected, and the last event of each.
 
+use std::path::PathBuf;
+
 use agents::wiring::{WIRINGS, Wiring};
 use clap::{ArgMatches, Command};
 use connect::{AgentConnection, ConnectScope};
 use model::{OpError, Reply, Road as _};
+use serde::Serialize;
 use serde_json::{Value, json};
 use server::lock::Lock;
 
@@ -28,12 +31,40 @@ pub(super) fn command() -> Command {
 pub(super) fn run(world: &mut World, _: &[String], _: &ArgMatches) -> u8 {
     let width = world.out.width();
     match agents(world) {
-        Ok(result) => world.out.result(&result, Some(&|result| pretty(result, width))),
+        Ok(result) => world.out.result(&json!(result), Some(&|_| result.pretty(width))),
         Err(error) => world.out.error(&error),
     }
 }
 
-fn agents(world: &mut World) -> Result<Value, OpError> {
+/// The result of the command: as JSON for programs, as text for people.
+#[derive(Serialize)]
+struct AgentList {
+    agents: Vec<ListedAgent>,
+    /// Why the times of the last events are unknown.
+    unheard: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ListedAgent {
+    agent: &'static str,
+    title: &'static str,
+    found: Option<String>,
+    wired: &'static str,
+    scope: Option<&'static str>,
+    lacking: Option<String>,
+    missing: Vec<String>,
+    altered: Vec<String>,
+    files: Vec<String>,
+    commands: Vec<String>,
+    trouble: Vec<String>,
+    unseen: Vec<String>,
+    faults: Vec<String>,
+    remarks: Vec<String>,
+    /// RFC 3339.
+    last_event: Option<String>,
+}
+
+fn agents(world: &mut World) -> Result<AgentList, OpError> {
     let here = Here::find()?;
     let around = here.around();
     let (heard, unheard) = match heard(world) {
@@ -47,25 +78,26 @@ fn agents(world: &mut World) -> Result<Value, OpError> {
             heard[wiring.agent].as_i64().map(|at| model::time::rfc3339(at.saturating_mul(1000)));
         let (faults, remarks) = faults(wiring, &look, scope, &mut programs, world);
         let is_connected = look.is_connected();
-        json!({
-            "agent": wiring.agent,
-            "title": wiring.title,
-            "found": look.found.as_ref().map(|found| found.to_string_lossy()),
-            "wired": look.state(),
-            "scope": (is_connected || look.invalid).then_some(scope.word()),
-            "lacking": is_connected.then(|| look.lacking()),
-            "missing": if is_connected { look.missing } else { Vec::new() },
-            "altered": look.altered,
-            "files": look.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
-            "commands": look.programs.iter().map(|started| &started.path).collect::<Vec<_>>(),
-            "trouble": look.trouble,
-            "unseen": look.unseen,
-            "faults": faults,
-            "remarks": remarks,
-            "last_event": last,
-        })
+        let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
+        ListedAgent {
+            agent: wiring.agent,
+            title: wiring.title,
+            found: look.found.as_ref().map(shown),
+            wired: look.state(),
+            scope: (is_connected || look.invalid).then_some(scope.word()),
+            lacking: is_connected.then(|| look.lacking()),
+            missing: if is_connected { look.missing } else { Vec::new() },
+            altered: look.altered,
+            files: look.files.iter().map(shown).collect(),
+            commands: look.programs.into_iter().map(|started| started.path).collect(),
+            trouble: look.trouble,
+            unseen: look.unseen,
+            faults,
+            remarks,
+            last_event: last,
+        }
     });
-    Ok(json!({ "agents": agents.collect::<Vec<_>>(), "unheard": unheard }))
+    Ok(AgentList { agents: agents.collect(), unheard })
 }
 
 /// Reasons why a connected agent sends no events or lacks our tools, each with its fix.
@@ -121,56 +153,62 @@ fn age_and_date(at: i64) -> String {
     format!("{age} ({})", zone::shown(at.div_euclid(1000)))
 }
 
-fn pretty(result: &Value, width: usize) -> String {
-    let texts = |value: &Value| -> Vec<String> {
-        let all = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-        all.map(str::to_owned).collect()
-    };
-    let none = if result["unheard"].is_null() { "none yet" } else { "unknown" };
-    let mut rows = vec![["agent", "found", "connected", "last event"].map(str::to_owned).to_vec()];
-    // The lines below each row.
-    let mut below = vec![Vec::new()];
-    for agent in result["agents"].as_array().into_iter().flatten() {
-        let text = |name: &str| agent[name].as_str().unwrap_or_default();
-        let found = match (agent["found"].is_null(), texts(&agent["unseen"]).is_empty()) {
-            (false, _) => "yes",
-            (true, true) => "no",
-            (true, false) => "unknown",
+impl AgentList {
+    fn pretty(&self, width: usize) -> String {
+        let none = if self.unheard.is_none() { "none yet" } else { "unknown" };
+        let headings = ["agent", "found", "connected", "last event"];
+        let mut rows = vec![headings.map(str::to_owned).to_vec()];
+        // The lines below each row.
+        let mut below = vec![Vec::new()];
+        for agent in &self.agents {
+            let (row, lines) = agent.tell(none);
+            rows.push(row);
+            below.push(lines);
+        }
+        let rows = text::table::table_rows(&rows, &[], width).into_iter();
+        let mut lines: Vec<String> =
+            rows.zip(below).flat_map(|(row, below)| [row, below].concat()).collect();
+        if let Some(why) = &self.unheard {
+            lines.push(format!(
+                "The times of the last events are unknown: {why}. See `rekindle doctor`."
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+impl ListedAgent {
+    /// Its row, and the lines about its defects. `none` is the text for an agent without events.
+    fn tell(&self, none: &str) -> (Vec<String>, Vec<String>) {
+        let found = match (&self.found, self.unseen.is_empty()) {
+            (Some(_), _) => "yes",
+            (None, true) => "no",
+            (None, false) => "unknown",
         };
-        let last = agent["last_event"].as_str().and_then(model::time::parse_rfc3339);
+        let last = self.last_event.as_deref().and_then(model::time::parse_rfc3339);
         let last = last.map_or_else(|| none.to_owned(), age_and_date);
-        let in_project = text("scope") == ConnectScope::Project.word();
-        let (name, faults, trouble) =
-            (text("agent"), texts(&agent["faults"]), texts(&agent["trouble"]));
-        let connected = match text("wired") {
-            "yes" | "partly" if !faults.is_empty() => "broken",
+        let in_project = self.scope == Some(ConnectScope::Project.word());
+        let connected = match self.wired {
+            "yes" | "partly" if !self.faults.is_empty() => "broken",
             "yes" if in_project => "project",
             wired => wired,
         };
-        rows.push([name, found, connected, &last].map(str::to_owned).to_vec());
+        let name = self.agent;
+        let row = [name, found, connected, &last].map(str::to_owned).to_vec();
         let mut lines = Vec::new();
-        let wrong = faults.into_iter().chain(texts(&agent["remarks"]));
-        lines.extend(wrong.map(|fault| format!("  {fault}")));
+        lines.extend(self.faults.iter().chain(&self.remarks).map(|fault| format!("  {fault}")));
         let scope = if in_project { ConnectScope::Project } else { ConnectScope::User };
         let install = connecting::install_line(name, scope);
-        if !trouble.is_empty() {
-            lines.extend(trouble.iter().map(|trouble| format!("  {trouble}")));
-            lines.push(match text("wired") {
+        let lacking = self.lacking.as_deref().unwrap_or_default();
+        if !self.trouble.is_empty() {
+            lines.extend(self.trouble.iter().map(|trouble| format!("  {trouble}")));
+            lines.push(match self.wired {
                 "yes" => "  It is connected, but this file cannot be edited.".to_owned(),
                 _ => format!("  Fix the file, then {install}."),
             });
-        } else if !text("lacking").is_empty() {
-            lines.push(format!("  {}; {install} completes it", text("lacking")));
+        } else if !lacking.is_empty() {
+            lines.push(format!("  {lacking}; {install} completes it"));
         }
-        below.push(lines);
+        (row, lines)
     }
-    let rows = text::table::table_rows(&rows, &[], width).into_iter();
-    let mut lines: Vec<String> =
-        rows.zip(below).flat_map(|(row, below)| [row, below].concat()).collect();
-    if let Some(why) = result["unheard"].as_str() {
-        lines.push(format!(
-            "The times of the last events are unknown: {why}. See `rekindle doctor`."
-        ));
-    }
-    lines.join("\n")
 }

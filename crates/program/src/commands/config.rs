@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 use model::OpError;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::road;
@@ -36,9 +37,8 @@ pub(super) fn run(world: &mut World, words: &[String], matches: &ArgMatches) -> 
     match answer(world, words, matches) {
         Ok(result) => {
             let width = world.out.width();
-            let exit = world.out.result(&result, Some(&|result| pretty(result, width)));
-            let changes = words.last().is_some_and(|word| word == "set" || word == "unset");
-            if changes && result["changed"] != false && runs(world) {
+            let exit = world.out.result(&json!(result), Some(&|_| result.pretty(width)));
+            if result.changes() && runs(world) {
                 let note = "note: the running daemon keeps its settings until `rekindle stop`; the next \
                             daemon uses this setting";
                 world.out.note(note);
@@ -53,71 +53,98 @@ fn runs(world: &World) -> bool {
     matches!(road::connect(world), Ok(Some(_)))
 }
 
-fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<Value, OpError> {
+/// The result of the command: as JSON for programs, as text for people.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ConfigAnswer {
+    Listed { settings: Vec<ShownSetting>, file: String },
+    Path { path: String },
+    One { key: String, value: Value },
+    Set { key: String, value: String, file: String },
+    Unset { key: String, default: &'static str, changed: bool, file: String },
+}
+
+/// A setting with its value, type, default and doc.
+#[derive(Serialize)]
+struct ShownSetting {
+    key: &'static str,
+    value: Value,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    default: &'static str,
+    env: &'static [&'static str],
+    doc: &'static str,
+}
+
+fn answer(world: &World, words: &[String], matches: &ArgMatches) -> Result<ConfigAnswer, OpError> {
     let keys = world.table.config_keys();
-    let file = &world.locations.config_file;
-    let shown = file.to_string_lossy();
+    let path = &world.locations.config_file;
+    let file = path.to_string_lossy().into_owned();
     let text = |name: &str| matches.try_get_one::<String>(name).ok().flatten().cloned();
     match (text(cli::SETTING), text("value")) {
         (Some(key), Some(value)) => {
-            runtime::config::set(&world.table, file, &key, &value)?;
-            Ok(json!({ "key": key, "value": value, "file": shown }))
+            runtime::config::set(&world.table, path, &key, &value)?;
+            Ok(ConfigAnswer::Set { key, value, file })
         }
         (Some(key), None) if words.last().is_some_and(|word| word == "unset") => {
-            let changed = runtime::config::unset(&world.table, file, &key)?;
+            let changed = runtime::config::unset(&world.table, path, &key)?;
             let default = runtime::config::find(keys, &key)?.default;
-            Ok(json!({ "key": key, "default": default, "changed": changed, "file": shown }))
+            Ok(ConfigAnswer::Unset { key, default, changed, file })
         }
         (Some(key), None) => {
             let found = runtime::config::find(keys, &key)?;
-            Ok(json!({ "key": key, "value": world.config()?.json(found) }))
+            Ok(ConfigAnswer::One { key, value: world.config()?.json(found) })
         }
-        _ if words.last().is_some_and(|word| word == "path") => Ok(json!({ "path": shown })),
-        _ => Ok(json!({ "settings": listed(world)?, "file": shown })),
+        _ if words.last().is_some_and(|word| word == "path") => {
+            Ok(ConfigAnswer::Path { path: file })
+        }
+        _ => Ok(ConfigAnswer::Listed { settings: listed(world)?, file }),
     }
 }
 
-/// Every setting with its value, type, default and doc.
-pub(super) fn listed(world: &World) -> Result<Vec<Value>, OpError> {
+/// Every setting.
+fn listed(world: &World) -> Result<Vec<ShownSetting>, OpError> {
     let config = world.config()?;
-    let shown = world.table.config_keys().iter().map(|key| {
-        json!({
-            "key": key.key,
-            "value": config.json(key),
-            "type": key.kind.word(),
-            "default": key.default,
-            "env": key.env,
-            "doc": key.doc,
-        })
+    let shown = world.table.config_keys().iter().map(|key| ShownSetting {
+        key: key.key,
+        value: config.json(key),
+        kind: key.kind.word(),
+        default: key.default,
+        env: key.env,
+        doc: key.doc,
     });
     Ok(shown.collect())
 }
 
-fn pretty(result: &Value, width: usize) -> String {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    if let Some(settings) = result["settings"].as_array() {
-        let mut rows = vec![["setting", "value", "meaning"].map(str::to_owned).to_vec()];
-        rows.extend(
-            settings.iter().map(|s| vec![text(&s["key"]), text(&s["value"]), text(&s["doc"])]),
-        );
-        return text::table::table(&rows, &[], width);
+impl ConfigAnswer {
+    /// Whether the settings file was changed.
+    fn changes(&self) -> bool {
+        matches!(self, ConfigAnswer::Set { .. } | ConfigAnswer::Unset { changed: true, .. })
     }
-    if let (Some(default), Some(file)) = (result["default"].as_str(), result["file"].as_str()) {
-        let key = text(&result["key"]);
-        let default = if default.is_empty() { "empty" } else { default };
-        return match result["changed"] == true {
-            true => format!("✔ {key} is no longer set in {file}; its default is {default}"),
-            false => format!("{key} is not set in {file}; its default is {default}"),
+
+    fn pretty(&self, width: usize) -> String {
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
         };
-    }
-    match (&result["path"], &result["file"]) {
-        (Value::String(path), _) => path.clone(),
-        (_, Value::String(file)) => {
-            format!("{} = {} in {file}", text(&result["key"]), text(&result["value"]))
+        match self {
+            ConfigAnswer::Listed { settings, .. } => {
+                let mut rows = vec![["setting", "value", "meaning"].map(str::to_owned).to_vec()];
+                rows.extend(settings.iter().map(|setting| {
+                    vec![setting.key.to_owned(), text(&setting.value), setting.doc.to_owned()]
+                }));
+                text::table::table(&rows, &[], width)
+            }
+            ConfigAnswer::Path { path } => path.clone(),
+            ConfigAnswer::One { value, .. } => text(value),
+            ConfigAnswer::Set { key, value, file } => format!("{key} = {value} in {file}"),
+            ConfigAnswer::Unset { key, default, changed, file } => {
+                let default = if default.is_empty() { "empty" } else { default };
+                match changed {
+                    true => format!("✔ {key} is no longer set in {file}; its default is {default}"),
+                    false => format!("{key} is not set in {file}; its default is {default}"),
+                }
+            }
         }
-        _ => text(&result["value"]),
     }
 }
