@@ -125,6 +125,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_event_about_all_entries_of_a_scheme_is_about_every_project() {
+        let event = |subject: &str| Published {
+            seq: 1,
+            at: 0,
+            kind: "session/list_changed".into(),
+            subject: subject.into(),
+            reason: None,
+            project: None,
+            data: Value::Null,
+        };
+        let filter = EventFilter { project: Some(7), ..EventFilter::default() };
+        assert!(filter.admits(&event("session://*")));
+        assert!(!filter.admits(&event("session://s-1")));
+        assert!(!filter.admits(&Published { project: Some(8), ..event("session://*") }));
+    }
+
+    #[test]
     fn a_filter_admits_events_by_kind_subject_and_project() {
         let event = Published {
             seq: 1,

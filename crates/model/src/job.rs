@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
-    /// In the queue: jobs run one after the other.
+    // In the queue: jobs run one after the other.
     Waiting,
     Running,
     Done,
