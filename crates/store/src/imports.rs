@@ -229,9 +229,9 @@ pub fn created_session(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
 /// Whether this session is no older than an import: the import created it, or is about to.
 pub fn is_new_session(rx: &Rx<'_>, batch: i64, session: i64) -> Result<bool, OpError> {
     const BEFORE: &str = "SELECT NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session = ?2 \
-           AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = q.id AND o.batch = ?1)) \
+           AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = q.id AND +o.batch = ?1)) \
          AND NOT EXISTS (SELECT 1 FROM observations d WHERE d.session = ?2 \
-           AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = d.id AND o.batch = ?1))";
+           AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = d.id AND +o.batch = ?1))";
     let given = params![batch, session];
     rx.sql(|db| db.prepare_cached(BEFORE)?.query_row(given, |row| row.cell(0)))
 }

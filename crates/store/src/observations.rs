@@ -236,7 +236,7 @@ pub fn forget_repeats(
     batch: Option<i64>,
 ) -> Result<(), OpError> {
     const FORGET: &str = "DELETE FROM repeats WHERE session = ?1 AND at < ?2 AND (?3 IS NULL \
-         OR EXISTS (SELECT 1 FROM origins WHERE record = observation AND batch = ?3))";
+         OR EXISTS (SELECT 1 FROM origins WHERE record = observation AND +batch = ?3))";
     let old = now.saturating_sub(limits::REPEAT_MS);
     tx.sql(|db| db.prepare_cached(FORGET)?.execute(params![session, old, batch]).map(drop))
 }
