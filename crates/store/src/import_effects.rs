@@ -1,7 +1,5 @@
 //! Changes that an import makes to rows which are not its own: repeats that it counts, actions of prompts, times of
 //! sessions. They are rows of `import_created`, so that undo takes them back.
-//!
-//! In the queries `+batch` keeps SQLite from reading all origins of an import instead of the few of a record.
 
 use model::OpError;
 use model::origin::Origin;
@@ -88,7 +86,7 @@ fn pass_on(
 /// Notes the time of the last repeat of an observation that an import did not add, before it counts another repeat.
 pub(crate) fn note_repeat(tx: &Tx<'_>, batch: i64, record: i64) -> Result<(), OpError> {
     const BEFORE: &str = "SELECT last_at FROM observations WHERE id = ?1 \
-         AND NOT EXISTS (SELECT 1 FROM origins WHERE record = ?1 AND +batch = ?2)";
+         AND EXISTS (SELECT 1 FROM origins WHERE record = ?1 AND batch IS NOT ?2)";
     let before: Option<Option<i64>> = tx.sql(|db| {
         let mut select = db.prepare_cached(BEFORE)?;
         select.query_row([record, batch], |row| row.cell(0)).optional()
@@ -130,8 +128,8 @@ pub(crate) fn unfold(tx: &Tx<'_>, batch: i64) -> Result<(), OpError> {
 /// Notes that an import counts one more action of a prompt that it did not add.
 pub(crate) fn note_action(tx: &Tx<'_>, batch: i64, prompt: i64) -> Result<(), OpError> {
     const NOTE: &str = "INSERT INTO import_created (batch, kind, id, hash) SELECT ?1, ?2, ?3, 1 \
-         WHERE NOT EXISTS (SELECT 1 FROM origins WHERE record = ?3 AND +batch = ?1) \
-         ON CONFLICT DO UPDATE SET hash = hash + 1";
+         WHERE EXISTS (SELECT 1 FROM origins WHERE record = ?3 AND batch IS NOT ?1) \
+         OR NOT EXISTS (SELECT 1 FROM origins WHERE record = ?3) ON CONFLICT DO UPDATE SET hash = hash + 1";
     let given = params![batch, Effect::Actions as i64, prompt];
     tx.sql(|db| db.prepare_cached(NOTE)?.execute(given).map(drop))
 }
