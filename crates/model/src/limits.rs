@@ -1,6 +1,7 @@
 //! Every bound of the system, named once. An error that a bound causes quotes its number.
 
 mod connect;
+mod evaluation;
 mod failures;
 mod ghaps;
 mod import;
@@ -11,6 +12,7 @@ mod values;
 use std::time::Duration;
 
 pub use connect::*;
+pub use evaluation::*;
 pub use failures::*;
 pub use ghaps::*;
 pub use import::*;
@@ -790,13 +792,3 @@ pub const BRIEFING_CROSS_RECOVERY_MAX: usize = 15;
 pub const BRIEFING_INTENT_CHARS: usize = 60;
 /// Characters of a record under the name `nmem`, and of other projects' records in every briefing.
 pub const BRIEFING_SUMMARY_CHARS: usize = 100;
-
-// Evaluation of search.
-/// Hits per question that are evaluated: all candidates of a search.
-pub const EVAL_HITS: usize = SEARCH_CANDIDATES;
-/// Documents that are written in one batch.
-pub const EVAL_BATCH_DOCUMENTS: usize = 4_000;
-/// A batch is also written once its texts have this many bytes.
-pub const EVAL_BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// Bootstrap resamples of the questions for a confidence interval.
-pub const EVAL_RESAMPLES: usize = 1_000;

@@ -283,7 +283,7 @@ impl Op for Search {
                 found.query.form == Form::AnyTerm && !page.iter().any(Ranked::has_words);
             let results = records(rx, &mut found, page, params.preview)?;
             let merely_similar = found.merely_similar || (only_similar && !results.is_empty());
-            // What is merely similar may hide that another project has the answer.
+            // Merely similar hits may hide that another project has the answer.
             let is_missing = results.is_empty() || (merely_similar && params.offset.get() == 0);
             let excluded_by = match is_missing && !found.completeness.is_partial() {
                 true => params.excluded_by(rx, &filter, &query, recipe, (cx.now, own))?,

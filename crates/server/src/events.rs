@@ -35,7 +35,7 @@ struct EventStream {
     feed: FeedSubscription,
     /// Pieces that are sent before any event.
     waiting: VecDeque<String>,
-    /// Whether the client was told why no more events follow.
+    /// Whether the reason for the end was sent.
     has_ended: bool,
     stop: watch::Receiver<bool>,
 }

@@ -1,8 +1,12 @@
 //! Commits by their hash. Git prints an abbreviated hash to the agent, and people paste hashes of
 //! any length: two hashes match if one is a prefix of the other.
 
+pub(crate) mod hash;
+
 use model::{OpError, limits};
 use rusqlite::params;
+
+pub use hash::is_hash;
 
 use crate::cells::Cells as _;
 use crate::search::{Conditions, Filter, Hit};
@@ -24,12 +28,6 @@ pub(crate) const BEGINNING: &str = concat!(
     commit_hash!(),
     " < ?1 || 'g' LIMIT ?2"
 );
-
-/// Whether this may be the hash of a commit, or a long enough prefix of one.
-pub fn is_hash(word: &str) -> bool {
-    (limits::COMMIT_HASH_CHARS_MIN..=limits::COMMIT_HASH_CHARS_MAX).contains(&word.len())
-        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
 
 /// The commits that this hash may mean and the filter matches, newest first. Their scores are not set.
 pub fn by_hash(rx: &Rx<'_>, hash: &str, filter: &Filter<'_>) -> Result<Vec<Hit>, OpError> {

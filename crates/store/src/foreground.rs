@@ -1,4 +1,4 @@
-//! Hooks and searches, for which somebody waits. While there are any, bulk work such as an import is done in small parts.
+//! Hooks and searches, whose callers wait. While there are any, bulk work such as an import is done in small parts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

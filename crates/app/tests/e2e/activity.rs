@@ -99,7 +99,7 @@ fn activity_lists_the_records_of_all_sessions_by_page_and_filter() {
         let refused = http.rpc("activity", &json!({ "limit": limit })).unwrap_err().to_string();
         assert!(refused.contains("`limit` is not between 1 and 200"), "{refused}");
     }
-    // A user gets as many as there may be, and is told.
+    // A user gets the highest number, and a note about it.
     for list in ["activity", "receipts"] {
         let reduced = home.run(&[list, "--limit", "100000"]);
         assert_eq!(reduced.code, 0, "{list}: {reduced:?}");

@@ -1,4 +1,5 @@
-//! `import --undo` beside other imports and hooks: what is not the import's stays, and its files are read again.
+//! `import --undo` beside other imports and hooks: it removes the records of its import only, and the next import reads
+//! the files again.
 
 use serde_json::json;
 

@@ -91,7 +91,7 @@ fn used() -> Home {
 }
 
 /// Asserts that status and doctor report the damage, and that the old database is kept.
-fn repair_is_told(home: &Home) {
+fn repair_is_reported(home: &Home) {
     let kept = set_aside(home);
     assert_eq!(kept.len(), 1, "{kept:?}");
     let told = format!("set aside at {}", kept[0].display());
@@ -119,7 +119,7 @@ fn a_damaged_header_is_set_aside_and_everything_is_salvaged() {
     let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
     assert_eq!(said(&daemon, "zebrafish"), all);
     set(&daemon, "after");
-    repair_is_told(&home);
+    repair_is_reported(&home);
     assert!(sqlite::is_sound(&sqlite::path(&home)));
 }
 
@@ -133,7 +133,7 @@ fn a_flipped_bit_in_the_header_loses_nothing() {
         let daemon = home.daemon();
         get(&daemon, "k49").unwrap();
         assert_eq!(said(&daemon, "zebrafish"), ["tame the zebrafish", "feed the zebrafish"]);
-        repair_is_told(&home);
+        repair_is_reported(&home);
         assert!(sqlite::is_sound(&sqlite::path(&home)), "{byte}");
     }
 }
@@ -147,7 +147,7 @@ fn the_next_session_and_a_status_without_a_daemon_report_a_repair() {
     let told = home.run_with(&["hook", "SessionStart"], start.as_bytes()).ok();
     assert!(told.contains("Memory was repaired"), "{told}");
     assert!(told.contains("the database was damaged"), "{told}");
-    repair_is_told(&home);
+    repair_is_reported(&home);
     let status = home.run(&["status"]).ok();
     assert!(status.starts_with("not running\n"), "{status}");
 }
@@ -163,7 +163,7 @@ fn damaged_pages_are_set_aside_and_the_readable_rows_are_salvaged() {
     // The events are on other pages and complete.
     assert_eq!(home.run(&["status", "--json"]).json()["events"], 2);
     assert_eq!(said(&daemon, "zebrafish"), ["tame the zebrafish", "feed the zebrafish"]);
-    repair_is_told(&home);
+    repair_is_reported(&home);
     assert!(sqlite::is_sound(&sqlite::path(&home)));
 }
 
@@ -178,7 +178,7 @@ fn a_damaged_index_is_rebuilt_from_the_records() {
     let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
     assert_eq!(said(&daemon, "zebrafish"), all);
     get(&daemon, "k7").unwrap();
-    repair_is_told(&home);
+    repair_is_reported(&home);
     assert!(sqlite::is_sound(&sqlite::path(&home)));
 }
 
@@ -191,7 +191,7 @@ fn a_damaged_sequence_table_does_not_let_an_id_be_used_twice() {
     prompted(&daemon, "sell the zebrafish");
     let all = ["tame the zebrafish", "feed the zebrafish", "sell the zebrafish"];
     assert_eq!(said(&daemon, "zebrafish"), all);
-    repair_is_told(&home);
+    repair_is_reported(&home);
 }
 
 /// @a_vanished_database_is_noticed

@@ -14,13 +14,13 @@ pub const NAMED_FILE_CHARS_MIN: usize = 4;
 
 /// Open failures of a kind of run that one passing run may fix; older ones stay open.
 pub const OPEN_FAILURES_MAX: usize = 64;
-/// Runs after an imported failure among which its fix is looked for, if they were imported before it.
+/// The most runs after an imported failure that are searched for its fix, if they were imported before it.
 pub const LATER_RUNS_MAX: usize = 64;
 /// Failures with a line in common that are compared with a new one; older ones are not recognised.
 pub const ALIKE_FAILURES_MAX: usize = 64;
 /// Occurrences of a failure that are counted.
 pub const OCCURRENCES_MAX: usize = 1_000;
-/// Fixes of a failure, the last ones, among which the newest that says something is looked for.
+/// The most recent fixes of a failure that are searched for the newest that names a step.
 pub const FIXES_COMPARED: usize = 10;
 /// Records between a failure and its fix that are read, the last ones.
 pub const BETWEEN_MAX: usize = 200;

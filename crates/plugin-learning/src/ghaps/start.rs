@@ -62,7 +62,7 @@ impl Op for StartGhap {
             flag_aliases: &[("session_id", "session")],
             help: &[
                 ("goal", "The aim of the work"),
-                ("hypothesis", "What you believe, in a sentence that can be false"),
+                ("hypothesis", "The belief to test, in a sentence that can be false"),
             ],
             pretty: Some(pretty::<Self>),
             ..CliShape::CALL_ONLY

@@ -41,7 +41,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
             told += 1;
             let who = if seen.agent_id.is_some() { "a subagent answered" } else { "answered" };
             let text = format!("{who}: {}", writer.quote_whole(&digest));
-            rows.push((seen.id, seen.at_ms, "what this session answered", text));
+            rows.push((seen.id, seen.at_ms, "answer of this session", text));
         }
     }
     let edits: Vec<Observation> = writer.work.edits.iter().filter(is_own).cloned().collect();
@@ -67,7 +67,7 @@ fn last_prompt(writer: &mut SectionWriter<'_>, own: &Session) -> Result<Option<O
     let Some(prompt) = prompts::last(rx, own.id)? else { return Ok(None) };
     let answered = open_ends::unanswered(rx, own)?.is_none();
     let state = if answered { "last prompt" } else { "last prompt, not answered" };
-    let reason = "what this session was asked last";
+    let reason = "last prompt of this session";
     let says_nothing = !topic::has_subject(&prompt.content) || text::is_small_talk(&prompt.content);
     let agrees = text::agrees(&prompt.content);
     if !says_nothing && !agrees {

@@ -81,7 +81,7 @@ impl Pretty for Search {
     }
 }
 
-/// The lines before hits that are merely similar: what excludes likely ones, if anything, and that these are not.
+/// The lines before merely similar hits: the filter that excludes likely ones, if any, and that these are not likely.
 fn announced(params: &SearchParams, output: &SearchOutput) -> Vec<String> {
     if !output.merely_similar {
         return Vec::new();

@@ -542,7 +542,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_is_told_from_code() {
+    fn an_edit_of_a_comment_is_no_edit_of_code() {
         assert!(edits_comment("Edit src/a.rs: // old"));
         assert!(edits_comment("Edit a.py: # note"));
         assert!(!edits_comment("Edit src/a.rs: const A: u8 = 1; // one"));

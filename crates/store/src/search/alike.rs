@@ -9,7 +9,7 @@ use meaning::{SpecificVector, Vector};
 use model::limits;
 use text::{stem, words};
 
-use crate::commits;
+use crate::commits::hash::is_hash;
 
 /// Two texts are duplicates if their embeddings are at least this similar and they share this part of their
 /// words. Either alone errs: similar embeddings may say the opposite, and equal words may mean other things.
@@ -292,8 +292,8 @@ fn in_order(a: &[u64], b: &[u64]) -> bool {
         && longest_common(a, b) == in_both(a, b)
 }
 
-/// Whether two texts with nearly the same words state the same values: the same numbers in the same order and, if they
-/// quote equally many values, the same ones. One may quote what the other writes without quotes.
+/// Whether two texts with nearly the same words state the same values: equal numbers in equal order and, if they
+/// quote equally many values, equal ones. One may quote what the other writes without quotes.
 fn has_equal_values(a: &str, b: &str) -> bool {
     let (own, others) = (quoted_values(a), quoted_values(b));
     numbers(a).eq(numbers(b)) && (own.len() != others.len() || own == others)
@@ -313,7 +313,7 @@ fn numbers(text: &str) -> impl Iterator<Item = String> {
     let parts = text.split(|c: char| !c.is_alphanumeric());
     let has_number = |part: &&str| {
         part.starts_with(|c: char| c.is_ascii_digit())
-            && !(commits::is_hash(part) && part.contains(|c: char| c.is_ascii_alphabetic()))
+            && !(is_hash(part) && part.contains(|c: char| c.is_ascii_alphabetic()))
     };
     parts.filter(has_number).map(str::to_lowercase)
 }

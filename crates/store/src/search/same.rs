@@ -14,9 +14,10 @@ use super::newer_talk::{self, NewerTalk, OlderRecord};
 use super::{Filter, Hit};
 use crate::aggregate::json_ids;
 use crate::cells::Cells as _;
+use crate::commits::hash::is_hash;
+use crate::passages;
 use crate::tx::Rx;
 use crate::verdicts::TextQuestion;
-use crate::{commits, passages};
 
 /// Cosine from which on two texts are read to see whether they say the same. The hashes of commits differ
 /// always, and lower the cosine of two that say the same.
@@ -92,7 +93,7 @@ pub fn same_texts(rx: &Rx<'_>, hits: &[Hit], texts: &mut TextsRead) -> Result<Ve
 
 /// The text of a commit without its hash.
 fn unhashed(text: &str) -> String {
-    let words = text.split_whitespace().filter(|word| !commits::is_hash(word));
+    let words = text.split_whitespace().filter(|word| !is_hash(word));
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -115,7 +115,7 @@ fn an_empty_answer_names_the_filter_that_is_the_reason() {
         pretty(&here, &found, usize::MAX).unwrap(),
         "Nothing matches \"numbat\" in web. `--project '*'` finds it in other projects."
     );
-    // What is only similar here does not hide the likely answer of another project.
+    // Merely similar hits here do not hide the likely answer of another project.
     let here = json!({ "query": "numbat of the api" });
     let found = world.call_from(Some(WEB), "search", here.clone()).unwrap();
     assert_eq!(

@@ -608,7 +608,7 @@ fn a_turn_without_an_answer_of_the_agent_has_what_its_subagent_found() {
     assert!(summaries.contains(found), "{summaries}");
     let briefing = started(&world, NEXT, "startup");
     assert!(briefing.contains(found), "{briefing}");
-    // What the agent itself says counts more.
+    // The answer of the agent itself counts more.
     world.answer(
         S,
         3 * HOUR - 2 * MINUTE,
