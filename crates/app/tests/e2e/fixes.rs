@@ -326,10 +326,6 @@ fn find_fix_answers_on_every_surface_and_refuses_bad_input() {
     assert_eq!(by_part, std::slice::from_ref(&failure));
     let other_program = json!({ "error": "KeyError: 'price'", "command": "cargo test" });
     assert!(known(&home, other_program).is_empty());
-    // Without an error the command chooses from the list.
-    for (command, count) in [("pytest -q", 1), ("cargo build", 0), ("ls", 0)] {
-        assert_eq!(known(&home, json!({ "command": command })).len(), count, "{command}");
-    }
     let by_session = json!({ "error": AGAIN, "session_id": "s-1" });
     assert_eq!(home.call("find_fix", &by_session)["failures"], json!([failure]));
     let entry = home.run(&["get", failure["path"].as_str().unwrap()]).ok();
@@ -533,6 +529,17 @@ fn runs_of_other_tests_or_of_none_fix_nothing() {
     assert_eq!(fixed[0]["fix"]["command"], "pytest tests/test_cart.py::test_total");
     assert!(known(&home, json!({ "error": error, "command": "cargo test" })).is_empty());
     assert!(known(&home, json!({ "error": "FAILED tests/test_cart.py::test_x" })).is_empty());
+}
+
+/// @fixes_find
+#[test]
+fn a_command_without_an_error_chooses_from_the_list() {
+    let home = home();
+    let _daemon = home.daemon();
+    fixed(&home, "s-1");
+    for (command, count) in [("pytest -q", 1), ("cargo build", 0), ("ls", 0)] {
+        assert_eq!(known(&home, json!({ "command": command })).len(), count, "{command}");
+    }
 }
 
 /// @fixes_find

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use testkit::{Home, Mcp};
 
+use super::ghaps_hooks::starts;
 use super::home;
+use super::learned_hooks::falsified;
 
 pub(super) const SESSION: &str = "s-1";
 
@@ -107,13 +109,6 @@ fn a_ghap_is_started_changed_resolved_and_found_as_an_experience() {
     assert_eq!(home.call("search_experiences", &query)["count"], 0);
     let plain = home.call("search", &json!({ "query": "quaggas", "project": "*" }));
     assert_eq!(plain["results"][0]["obs_type"], "experience", "{plain}");
-    let similar = json!({ "text": "Find why the login test is flaky", "project": "*" });
-    let similar = home.call("find_similar", &similar);
-    let note = "falsified: it was believed and is wrong";
-    assert_eq!(similar["results"][0]["note"], note, "{similar}");
-    let path = format!("obs://{}", plain["results"][0]["id"]);
-    let entry = home.call("get", &json!({ "path": path }));
-    assert_eq!(entry["entry"]["attributes"]["note"], note, "{entry}");
     let listed = home.call("list_ghap_entries", &json!({ "project": "*", "outcome": "falsified" }));
     assert_eq!((&listed["count"], &listed["results"][0]["id"]), (&json!(1), &json!(id)));
     for none in ["confirmed", "hypothesis"] {
@@ -122,14 +117,29 @@ fn a_ghap_is_started_changed_resolved_and_found_as_an_experience() {
     }
     home.call("delete_ghap", &json!({ "ghap_id": id }));
     // The index has the stem of the word.
-    let left: Vec<_> = home.files().into_iter().filter(|(_, bytes)| has(bytes, "quagga")).collect();
-    assert!(left.is_empty(), "{:?}", left.iter().map(|(file, _)| file).collect::<Vec<_>>());
+    assert!(!home.files().iter().any(|(_, bytes)| has(bytes, "quagga")), "nothing is left");
     let found = home.call("search_experiences", &json!({ "query": "quaggas", "project": "*" }));
     assert_eq!(found["count"], 0);
 }
 
 fn has(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+/// @ghap_in_search
+#[test]
+fn a_falsified_experience_is_marked_among_similar_records_and_as_an_entry() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    falsified(&home, SESSION);
+    let similar = json!({ "text": "Find why the login test is flaky", "project": "*" });
+    let similar = home.call("find_similar", &similar);
+    let note = "falsified: it was believed and is wrong";
+    assert_eq!(similar["results"][0]["note"], note, "{similar}");
+    let path = format!("obs://{}", similar["results"][0]["id"]);
+    let entry = home.call("get", &json!({ "path": path }));
+    assert_eq!(entry["entry"]["attributes"]["note"], note, "{entry}");
 }
 
 /// @ghap_one_active

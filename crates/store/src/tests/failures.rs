@@ -106,7 +106,7 @@ fn the_list_has_the_most_seen_failures_first() {
     assert_eq!(listed.iter().map(|one| one.seen).collect::<Vec<_>>(), [2, 1]);
     assert_eq!(desk.read(|rx| failures::list(rx, None, None, 1)).len(), 1);
     let of = |program: &'static str| {
-        let kind = failures::RunKind { program, subcommand: "" };
+        let kind = RunKind { program, subcommand: "" };
         desk.read(|rx| failures::list(rx, None, Some(kind), 9)).len()
     };
     assert_eq!((of("pytest"), of("cargo")), (2, 0), "of one kind of run");
