@@ -433,6 +433,22 @@ impl Ghap {
         Some(lines.join("\n"))
     }
 
+    /// The text that its author declared, without our labels and the words of our enumerations. Every experience has the labels
+    /// and many share a strategy, so those words do not say what one is about.
+    pub fn declared_text(&self) -> String {
+        let stated = [&self.goal, &self.hypothesis, &self.action, &self.prediction];
+        let lesson = self.lesson.as_ref();
+        let came_of_it = [
+            self.result.as_deref(),
+            self.surprise.as_deref(),
+            self.root_cause.as_ref().map(|cause| cause.description.as_str()),
+            lesson.map(|lesson| lesson.what_worked.as_str()),
+            lesson.and_then(|lesson| lesson.takeaway.as_deref()),
+        ];
+        let all = stated.into_iter().map(String::as_str).chain(came_of_it.into_iter().flatten());
+        all.collect::<Vec<_>>().join("\n")
+    }
+
     /// All of its words, for search: one text for each axis, or the open hypothesis.
     pub fn searched_texts(&self) -> Vec<String> {
         let axes = ExperienceAxis::ALL.iter().filter_map(|axis| self.axis_text(*axis));

@@ -40,7 +40,8 @@ pub use gist::{asks_something, digest, gist, gist_about, last_question};
 pub use host::{HostLimits, HostSize};
 pub use neutral::neutral;
 pub use small_talk::{
-    accepts, agrees, asks_for_state, is_chore, is_routine, is_small_talk, is_steering, may_be_chore,
+    accepts, agrees, asks_for_state, is_chore, is_generic, is_routine, is_small_talk, is_steering,
+    may_be_chore,
 };
 pub use statement::{Replacement, Statement, asks_for_another_part, changes_decision_by_number};
 

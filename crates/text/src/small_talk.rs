@@ -220,6 +220,30 @@ pub fn is_routine(stem: &str) -> bool {
     ROUTINE.contains(&stem)
 }
 
+/// Further stems of words that are in tasks on any subject. Two of them in common do not show that a learned item is about a
+/// prompt: "Change the settings page" and "Set the variables per page".
+const GENERIC: &[&str] = &[
+    "adjust",
+    "app",
+    "chang",
+    "extend",
+    "handl",
+    "implement",
+    "improv",
+    "page",
+    "project",
+    "replac",
+    "set",
+    "setup",
+    "simplifi",
+    "support",
+];
+
+/// Whether a stem is that of a word in tasks on any subject, so that it does not say what a task is about.
+pub fn is_generic(stem: &str) -> bool {
+    is_routine(stem) || GENERIC.binary_search(&stem).is_ok()
+}
+
 /// Stems of words that say how to go on and not with what: "try the next one", "keep going", "explain that again".
 const STEERING: &[&str] = &[
     "actual", "altern", "anoth", "approach", "back", "bad", "begin", "best", "better", "bit",
@@ -418,7 +442,7 @@ mod tests {
             let stem = crate::terms::term(word).unwrap();
             assert!(!is_steering(&stem), "{word}");
         }
-        assert!(STEERING.is_sorted());
+        assert!(STEERING.is_sorted() && GENERIC.is_sorted());
         assert!(is_routine(&crate::terms::term("use").unwrap()));
     }
 }

@@ -92,6 +92,49 @@ fn a_prompt_that_only_steers_the_work_gets_nothing() {
 
 /// @learned_at_prompts
 #[test]
+fn labels_and_words_of_any_task_do_not_make_an_experience_relevant() {
+    let home = home();
+    let _daemon = home.daemon();
+    let ghap = json!({
+        "domain": "feature", "strategy": "copy-from-similar", "goal": "Dark mode for the settings page",
+        "hypothesis": "The colours are variables", "action": "Set variables per role",
+        "prediction": "The contrast check passes", "session_id": SESSION,
+    });
+    home.call("start_ghap", &here(&home, ghap));
+    let end = json!({
+        "status": "confirmed", "result": "All roles pass", "session_id": SESSION,
+        "lesson": { "what_worked": "One variable for each role" },
+    });
+    home.call("resolve_ghap", &here(&home, end));
+    for (number, prompt) in [
+        "Set up GitHub Actions",
+        "Add a lesson page",
+        "Change the hypothesis editor",
+        "Copy the similar card layout",
+        "Set the page size",
+        "Write down the goal, the strategy and the outcome",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(prompted(&home, &format!("s-{number}"), prompt), "", "{prompt}");
+    }
+    let told = prompted(&home, "s-about", "The dark mode has the wrong colours");
+    assert!(
+        told.ends_with(
+            "**feature** (confirmed): Dark mode for the settings page. True: The colours are variables. \
+             Lesson: One variable for each role."
+        ),
+        "{told}"
+    );
+    let recalled =
+        |query: &str| home.call("assemble_context", &here(&home, json!({ "query": query })));
+    assert_eq!(recalled("prediction and strategy")["item_count"], 0, "labels alone");
+    assert_eq!(recalled("contrast check")["item_count"], 1);
+}
+
+/// @learned_at_prompts
+#[test]
 fn a_small_budget_of_tokens_holds() {
     for budget in [50, 100, 200, 400] {
         let mut home = home();

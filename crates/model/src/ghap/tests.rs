@@ -122,6 +122,12 @@ fn only_a_falsified_experience_has_a_surprise_and_a_root_cause_axis() {
         falsified.axis_text(ExperienceAxis::RootCause).as_deref(),
         Some("timing-issue: a race in the cache")
     );
+    let declared = falsified.declared_text();
+    let ours = ["Goal", "Action", "Outcome", "falsified", falsified.strategy.word()];
+    assert!(
+        declared.contains("NTP was off") && !ours.iter().any(|word| declared.contains(word)),
+        "{declared}"
+    );
     assert_eq!(falsified.searched_texts().len(), 4);
 }
 

@@ -3,7 +3,8 @@
 //! An item is relevant if it shares a word that says something with the prompt and a passage of it is similar enough, apart
 //! from the direction that all texts share; or if it has half of the prompt's words, and two at least; or if it contains a
 //! path, an identifier or a code of the prompt. Words that steer the work, such as "next" and "again", are no words of the
-//! prompt, and words for work on any subject, such as "run" and "test", do not count alone.
+//! prompt, and words in tasks on any subject, such as "run", "set" and "page", do not count alone. Our labels, such as
+//! "Action:", are no words of an experience.
 
 use std::collections::BTreeSet;
 
@@ -160,27 +161,27 @@ impl PromptWords {
     /// Whether the prompt says what it is about. "Commit this please" and "next page" do not.
     fn has_subject(&self) -> bool {
         let has_words = self.terms.len() >= WORDS_MIN;
-        !self.names.is_empty() || has_words && self.terms.iter().any(|term| !text::is_routine(term))
+        !self.names.is_empty() || has_words && self.terms.iter().any(|term| !text::is_generic(term))
     }
 
     /// Why an item is relevant; none if it is not. A memory is in the place of those that it superseded.
     fn relevance_of(&self, rx: &Rx<'_>, item: &LearnedItem) -> Result<Option<String>, OpError> {
-        let why = self.relevance(&item.texts());
+        let why = self.relevance(&item.declared_text(), &item.texts());
         let (None, ItemSource::Memory(memory)) = (&why, &item.source) else { return Ok(why) };
         let old = memories::predecessors(rx, memory.id)?;
-        let why = old.iter().find_map(|old| self.relevance(&memory_texts(old)));
+        let why =
+            old.iter().map(memory_texts).find_map(|old| self.relevance(&old.join("\n"), &old));
         Ok(why.map(|why| format!("in place of a memory: {why}")))
     }
 
-    /// Why an item with these texts is relevant; none if it is not.
-    fn relevance(&self, texts: &[String]) -> Option<String> {
-        let text = texts.join("\n");
-        if let Some(name) = self.names.iter().find(|name| contains_name(&text, name)) {
+    /// Why an item with these words and passages is relevant; none if it is not.
+    fn relevance(&self, text: &str, passages: &[String]) -> Option<String> {
+        if let Some(name) = self.names.iter().find(|name| contains_name(text, name)) {
             return Some(format!("contains {}", text::one_line(name, limits::PREVIEW_CHARS)));
         }
-        let own = content_terms(&text);
+        let own = content_terms(text);
         let shared = self.terms.intersection(&own).count();
-        let telling = self.terms.intersection(&own).filter(|term| !text::is_routine(term)).count();
+        let telling = self.terms.intersection(&own).filter(|term| !text::is_generic(term)).count();
         if self.terms.len() < WORDS_MIN || telling == 0 {
             return None;
         }
@@ -188,7 +189,7 @@ impl PromptWords {
         if share >= WORDS_SHARE && telling >= WORDS_MIN {
             return Some(format!("has {shared} of {} words", self.terms.len()));
         }
-        let similarity = self.meaning.as_ref()?.similarity(texts.iter().map(String::as_str));
+        let similarity = self.meaning.as_ref()?.similarity(passages.iter().map(String::as_str));
         let words = text::counted(shared, "word");
         (similarity >= SIMILAR)
             .then(|| format!("{words} in common, specific similarity {similarity:.2}"))

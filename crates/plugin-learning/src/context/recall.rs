@@ -14,7 +14,7 @@ use store::search::{self, Filter, Hit, Hits, Order, Recipe};
 use store::values::{self, LearnedValue};
 use text::query;
 
-use crate::relevance::SIMILAR;
+use crate::relevance::{SIMILAR, content_terms};
 
 /// The title of each source's section.
 pub(crate) const VALUES: &str = "Learned Values";
@@ -108,12 +108,20 @@ impl LearnedItem {
         self.source.origin()
     }
 
-    /// All its texts, with which a prompt is compared.
+    /// All its texts, as the index has them; the meaning of a prompt is compared with each.
     pub(crate) fn texts(&self) -> Vec<String> {
         match &self.source {
             ItemSource::Value(value) => vec![value.text.clone()],
             ItemSource::Memory(memory) => memory_texts(memory),
             ItemSource::Experience(ghap) => ghap.searched_texts(),
+        }
+    }
+
+    /// The text whose words a prompt is compared with: without our labels, which every experience has.
+    pub(crate) fn declared_text(&self) -> String {
+        match &self.source {
+            ItemSource::Experience(ghap) => ghap.declared_text(),
+            ItemSource::Value(_) | ItemSource::Memory(_) => self.texts().join("\n"),
         }
     }
 
@@ -225,6 +233,13 @@ fn weight_of(source: &ItemSource) -> f64 {
     }
 }
 
+/// Whether all that a source has of a query's words are our labels and the words of our enumerations.
+fn has_only_labels(source: &ItemSource, asked: &BTreeSet<String>) -> bool {
+    let ItemSource::Experience(ghap) = source else { return false };
+    let shares = |text: &str| !content_terms(text).is_disjoint(asked);
+    shares(&ghap.searched_texts().join("\n")) && !shares(&ghap.declared_text())
+}
+
 /// A query for learned items.
 pub(crate) struct RecallQuery<'a> {
     pub(crate) text: &'a str,
@@ -285,6 +300,7 @@ impl RecallQuery<'_> {
     ) -> Result<Vec<LearnedItem>, OpError> {
         let mut items: Vec<LearnedItem> = Vec::new();
         let mut known: BTreeSet<i64> = BTreeSet::new();
+        let asked = content_terms(self.text);
         for (score, hit) in self.scored(hits) {
             if items.len() == self.limit {
                 break;
@@ -294,6 +310,10 @@ impl RecallQuery<'_> {
                 LearnedKind::Values | LearnedKind::Experiences => hit.id,
             };
             let Some(source) = kind.read(rx, id)?.filter(|_| known.insert(id)) else { continue };
+            let is_near = hit.exact || hit.meaning >= SIMILAR;
+            if !is_near && has_only_labels(&source, &asked) {
+                continue;
+            }
             let reason = match id == hit.id {
                 true => self.reason(score, &hit),
                 false => format!("in place of a memory with {}", self.reason(score, &hit)),
