@@ -190,6 +190,7 @@ test("a plot fits its window, and hostile names stay text", async () => {
   await page.finish();
 });
 
+// @page_read_at
 test("a view that does not follow changes says when it was read, and reads again on request", async () => {
   const page = await openPage(home, { path: "/?view=stats" });
   await plot(page, "By type").waitFor();
