@@ -180,7 +180,7 @@ mod tests {
         (1..).zip(payloads).map(event).collect()
     }
 
-    /// The answers of the operations after these plugins, in this order, observed the events.
+    /// The results of operations after these plugins, in this order, observed the events.
     fn recorded(name: &str, plugins: Vec<Arc<dyn Plugin>>, base: i64) -> Vec<Value> {
         let name = format!("rekindle-order-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(name);

@@ -169,7 +169,7 @@ const STATE: &[&str] = &[
     "what's the status of",
 ];
 
-/// Whether a prompt asks how far some work is: "where were we with the migration?". What the answer tells holds until
+/// Whether a prompt asks how far some work is: "where were we with the migration?". The answer is true until
 /// the next change.
 pub fn asks_for_state(text: &str) -> bool {
     let said = text.trim().to_lowercase().replace('’', "'");
