@@ -137,8 +137,10 @@ fn advice_fits_the_mistake() {
 fn every_argument_in_the_reference_is_explained() {
     let page = include_str!("../../../../docs/reference/cli.md");
     let is_argument = |line: &str| {
+        // Its help is indented further.
         let text = line.trim_start();
-        line.starts_with("  ") && ["-", "<", "["].iter().any(|start| text.starts_with(start))
+        let indent = line.len() - text.len();
+        (2..=6).contains(&indent) && ["-", "<", "["].iter().any(|start| text.starts_with(start))
     };
     let mut lines = page.lines().peekable();
     let mut count = 0;
@@ -151,7 +153,7 @@ fn every_argument_in_the_reference_is_explained() {
             // Long help is below the argument, short help beside it.
             let is_bare = is_argument(line) && !line.trim_start().contains("  ");
             let below = lines.peek().is_some_and(|line| line.starts_with("       "));
-            assert!(!is_bare || below || line.contains("[possible values"), "{line}");
+            assert!(!is_bare || below, "{line}");
             count += usize::from(is_argument(line));
         }
     }

@@ -58,7 +58,7 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
         hint: Put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
         $ note list -n 3
         error: unexpected argument '-n'
-        hint: Did you mean --limit? Usage: rekindle note list [OPTIONS]
+        hint: Did you mean --limit? Usage: rekindle note list [OPTIONS] [IDS]...
         $ note put a b c --ttl never
         error: --ttl wants one of session, forever, not 'never'
         hint: See `rekindle note put --help`.

@@ -106,7 +106,7 @@ impl Op for UpdateGhap {
             path: &["ghap", "update"],
             flag_aliases: &[("session_id", "session")],
             help: &[
-                ("hypothesis", "The belief to test now, in a sentence that can be false"),
+                ("hypothesis", "The new belief, in a sentence that can be false"),
                 ("action", "The step that tests it"),
                 ("prediction", "The result if it is true"),
                 ("note", "A note; the ghap stays as it is"),
