@@ -10,16 +10,17 @@ mod rejects;
 
 use std::sync::LazyLock;
 
-use crate::choice::{Choice, choices};
+use crate::choice::{ValueChoice, choices};
 use crate::claim::{Claim, ValueClaim, claims, value_claims};
+use crate::clause_parts::{REPORTED_AFTER, REPORTING, phrase, stems, topic_and_value};
 use crate::clauses::{Token, begins, is, order, says, tokens};
 use crate::decision::{sentences_of, states_decision, with_new_state};
 use crate::decision_numbers::announces_change;
 use crate::decisions;
 use crate::gist::sentences;
 use crate::lexicon::Lists;
-use crate::quantity::{Quantity, Unit, is_number, number, quantities};
-use crate::subject::{self, Stems, WordHash, WordSet};
+use crate::quantity::{Quantity, Unit, number, quantities};
+use crate::subject::{Stems, WordHash, WordSet};
 use crate::words;
 use gone::gone;
 use lead::lead;
@@ -31,8 +32,6 @@ const SENTENCES_MAX: usize = 8;
 const CHARS_MAX: usize = 240;
 /// A longer sentence is prose that happens to contain such words.
 const CHANGE_CHARS_MAX: usize = 400;
-/// Words that are not about the thing that is rejected or changed.
-const BESIDE: Lists = Lists::FILLERS.and(Lists::CHANGE_VALUE);
 
 /// Attributes: a threshold for the coverage is the minimum of the coverage.
 static ATTRIBUTES: LazyLock<WordSet> = LazyLock::new(|| {
@@ -46,10 +45,6 @@ static RETENTION: LazyLock<Option<WordHash>> =
 const KEEPING: &[&str] = &["keep", "keeps", "kept", "retain", "retains", "retained"];
 /// Verbs of a sentence about deletion, which also says how long something is kept.
 const DELETING: &[&str] = &["deleted", "removed", "purged", "erased"];
-/// Verbs behind the one who wants something: "legal says backups must be …".
-pub(crate) const REPORTING: &[&str] = &["says", "said", "insists", "demands", "wants", "asks"];
-/// The most words up to such a verb.
-pub(crate) const REPORTED_AFTER: usize = 3;
 /// Verbs of a thing that changes by itself: "feature flags move into the database".
 const MOVING: &[&str] = &["move", "moves", "switch", "switches", "migrate", "migrates"];
 const ATTRIBUTE_WORDS: &[&str] = &[
@@ -81,7 +76,7 @@ pub(crate) struct Stated {
     /// The stems of the things that it gives up itself.
     gone: WordSet,
     /// The values that it chooses.
-    choices: Vec<Choice>,
+    choices: Vec<ValueChoice>,
     /// The stems that follow "no", "not" and the like.
     denied: WordSet,
     quantities: Vec<Quantity>,
@@ -144,24 +139,6 @@ pub(crate) enum Amends {
     Topic,
 }
 
-/// The stems of the words that say something. Short names in capitals count too: CI, S3.
-pub(crate) fn stems<'t>(tokens: impl IntoIterator<Item = &'t Token<'t>>) -> Vec<WordHash> {
-    let (mut found, mut stems) = (Vec::new(), Stems::default());
-    for token in tokens {
-        if is_number(token) || token.lists.any(BESIDE) {
-            continue;
-        }
-        let is_name = |word: &str| {
-            word.len() == 2 && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-        };
-        found.extend(words::words(token.raw).filter_map(|(_, word)| match is_name(word) {
-            true => Some(subject::hash(&word.to_ascii_lowercase())),
-            false => stems.telling(word),
-        }));
-    }
-    found
-}
-
 impl Stated {
     /// Whether a word says that something is no longer as it was.
     pub(crate) fn is_signed(&self) -> bool {
@@ -197,15 +174,16 @@ impl Stated {
 
     /// Whether both choose a value for the same thing, and the values differ.
     pub(crate) fn chooses_other(&self, older: &Stated) -> bool {
-        let differs = |new: &Choice| older.choices.iter().any(|old| new.differs_from(old));
+        let differs = |new: &ValueChoice| older.choices.iter().any(|old| new.differs_from(old));
         self.choices.iter().any(differs)
     }
 
     /// Whether both decide on a value for the same thing, and the values differ.
     pub(crate) fn decides_other(&self, older: &Stated) -> bool {
-        let decided = |choice: &&Choice| choice.is_decided;
-        let differs =
-            |new: &Choice| older.choices.iter().filter(decided).any(|old| new.differs_from(old));
+        let decided = |choice: &&ValueChoice| choice.is_decided;
+        let differs = |new: &ValueChoice| {
+            older.choices.iter().filter(decided).any(|old| new.differs_from(old))
+        };
         self.choices.iter().filter(decided).any(differs)
     }
 
@@ -376,14 +354,6 @@ fn statements(text: &str) -> impl Iterator<Item = &str> {
     all.filter(|sentence| sentence.len() <= CHARS_MAX && !decisions::asks(sentence))
 }
 
-/// The tokens up to the end of their clause.
-fn phrase<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
-    let end =
-        tokens.iter().position(|token| token.lists.any(Lists::ENDS_CLAUSE)).unwrap_or(tokens.len());
-    let comma = tokens.iter().position(|token| token.ends_clause).map_or(tokens.len(), |at| at + 1);
-    &tokens[..end.min(comma)]
-}
-
 /// Words that say that something is no longer as it was.
 const SIGNS: &[&[&str]] = &[
     &["from", "now", "on"],
@@ -503,7 +473,7 @@ impl Amendment {
         use AmendmentForm::{Rejects, RejectsChoice};
         let is_given_up = self.anchors.shared(&older.gone).next().is_some();
         let drops_topic = || {
-            let is_topic = |old: &Choice| self.anchors.is_subset(&old.topic);
+            let is_topic = |old: &ValueChoice| self.anchors.is_subset(&old.topic);
             self.form == RejectsChoice && older.choices.iter().any(is_topic)
         };
         matches!(self.form, Rejects | RejectsChoice) && (is_given_up || drops_topic())
@@ -653,49 +623,6 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
     let mut one = Amendment::new(AmendmentForm::ChangesValue, names);
     one.quantities = quantities;
     Some(one)
-}
-
-/// The tokens of the topic of a clause, and the tokens of the statement about it: "uploads | go to S3", "send emails |
-/// with Postmark". An order to use something names no topic.
-pub(crate) fn topic_and_value<'a, 't>(
-    clause: &'a [Token<'t>],
-) -> (&'a [Token<'t>], &'a [Token<'t>]) {
-    let from_now = [["from", "now", "on"], ["from", "today", "on"]]
-        .iter()
-        .any(|sign| says(clause, sign) == Some(0));
-    let clause = if from_now { &clause[3..] } else { clause };
-    let rest = order(clause);
-    let is_order = rest
-        .first()
-        .is_some_and(|verb| verb.lists.any(Lists::CHOOSE) || verb.lists.any(Lists::SET_VALUE));
-    if is_order {
-        let object = &rest[1..];
-        if rest[0].lists.any(Lists::CHOOSE) {
-            let about = object.iter().position(|token| is(&token.word, &["for", "in"]));
-            return object.split_at(about.unwrap_or(object.len())).swapped();
-        }
-        let with = object.iter().position(|token| {
-            is(
-                &token.word,
-                &["with", "through", "via", "to", "in", "into", "as", "by", "on", "for", "at"],
-            )
-        });
-        return object.split_at(with.unwrap_or(object.len()));
-    }
-    match clause.iter().position(|token| token.lists.any(Lists::FINITE)) {
-        Some(verb) => clause.split_at(verb),
-        None => (clause, &[]),
-    }
-}
-
-trait Swapped {
-    fn swapped(self) -> Self;
-}
-
-impl<T> Swapped for (T, T) {
-    fn swapped(self) -> Self {
-        (self.1, self.0)
-    }
 }
 
 /// The first sentence of a text that changes something, or says how something is now. It need not state a

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod pairs;
 
-use crate::amendment::stems;
+use crate::clause_parts::stems;
 use crate::clauses::{Token, is, tokens};
 use crate::lexicon::Lists;
 use crate::quantity::{is_number, quantities};
@@ -58,7 +58,7 @@ const CHOSE: &[&str] =
 const PROPOSING: &[&str] = &["let's", "lets", "let", "we'll"];
 /// Prepositions between a choice and the thing that it is made for.
 const ABOUT: &[&str] = &["for", "in", "as"];
-/// Prepositions before a value. What is in one place, or done by one means, is not in another.
+/// Prepositions before a value. A thing that is in one place, or done by one means, is not in another.
 const BEFORE_VALUE: &[&str] = &["in", "into", "to", "as", "with", "by", "through", "via", "on"];
 const PREPOSITIONS: &[&str] = &[
     "in", "into", "to", "as", "with", "by", "through", "via", "on", "for", "at", "from", "under",
@@ -71,6 +71,9 @@ const AUXILIARIES: &[&str] = &[
 ];
 /// Words for a thing that another sentence names.
 const REFERRING: &[&str] = &["this", "that", "these", "those", "it", "them"];
+/// Verbs of work that is done with one tool.
+const DONE_WITH: &[&str] =
+    &["deploy", "test", "format", "lint", "build", "release", "publish", "bundle"];
 const ARTICLES: &[&str] = &["the", "a", "an", "our", "its", "my"];
 const INDEFINITE: &[&str] = &["a", "an"];
 const DAYS: &[&str] =
@@ -112,7 +115,7 @@ const IS: &str = "is";
 
 /// A value that a sentence gives to a thing.
 #[derive(Clone, Debug)]
-pub(crate) struct Choice {
+pub(crate) struct ValueChoice {
     /// The stems of the thing, and of all that limits the choice.
     pub(crate) topic: WordSet,
     /// The verb and the preposition.
@@ -125,9 +128,9 @@ pub(crate) struct Choice {
     pub(crate) is_decided: bool,
 }
 
-impl Choice {
+impl ValueChoice {
     /// Whether it gives the same thing another value, which neither refines the older one nor is a part of it.
-    pub(crate) fn differs_from(&self, older: &Choice) -> bool {
+    pub(crate) fn differs_from(&self, older: &ValueChoice) -> bool {
         self.topic == older.topic
             && self.relation == older.relation
             && self.is_indefinite == older.is_indefinite
@@ -142,7 +145,10 @@ pub(crate) fn proposes_choice(sentence: &str) -> bool {
 }
 
 /// The choice of a sentence, which is in its first clause that says something.
-pub(crate) fn choices(tokens: &[Token<'_>], states_decision: impl Fn() -> bool) -> Vec<Choice> {
+pub(crate) fn choices(
+    tokens: &[Token<'_>],
+    states_decision: impl Fn() -> bool,
+) -> Vec<ValueChoice> {
     let limits = |token: &Token<'_>| is(&token.word, LIMITING) || token.lists.any(Lists::NEGATING);
     if tokens.iter().any(limits) {
         return Vec::new();
@@ -152,7 +158,10 @@ pub(crate) fn choices(tokens: &[Token<'_>], states_decision: impl Fn() -> bool) 
     let Some(clause) = clause else { return Vec::new() };
     let proposes = tokens.first().is_some_and(|first| is(&first.word, PROPOSING));
     choice(clause)
-        .map(|one| Choice { is_decided: one.is_decided || proposes || states_decision(), ..one })
+        .map(|one| ValueChoice {
+            is_decided: one.is_decided || proposes || states_decision(),
+            ..one
+        })
         .into_iter()
         .collect()
 }
@@ -181,7 +190,7 @@ fn after_lead<'a, 't>(clause: &'a [Token<'t>]) -> (bool, &'a [Token<'t>]) {
     }
 }
 
-fn choice(clause: &[Token<'_>]) -> Option<Choice> {
+fn choice(clause: &[Token<'_>]) -> Option<ValueChoice> {
     let (is_value, said) = after_lead(clause);
     let ends = |token: &Token<'_>| token.lists.any(Lists::ENDS_CLAUSE) && token.word != "as";
     let end = said.iter().position(ends);
@@ -211,7 +220,7 @@ fn choice(clause: &[Token<'_>]) -> Option<Choice> {
 }
 
 /// "releases | go out | on | Mondays", "the job queue | uses | NATS", "the log format | is | JSON".
-fn statement((thing, said): (&[Token<'_>], &[Token<'_>])) -> Option<Choice> {
+fn statement((thing, said): (&[Token<'_>], &[Token<'_>])) -> Option<ValueChoice> {
     let at = said.iter().position(|token| is(&token.word, PREPOSITIONS));
     let (verbs, behind) = said.split_at(at.unwrap_or(said.len()));
     let verb = verbs.iter().find(|token| !is(&token.word, AUXILIARIES) && is_verb(token));
@@ -233,11 +242,15 @@ fn statement((thing, said): (&[Token<'_>], &[Token<'_>])) -> Option<Choice> {
 }
 
 /// "store | prices | in | cents", "deploy | with | Ansible".
-fn order(said: &[Token<'_>]) -> Option<Choice> {
+fn order(said: &[Token<'_>]) -> Option<ValueChoice> {
     let (verb, behind) = said.split_first()?;
     let at = behind.iter().position(|token| is(&token.word, PREPOSITIONS))?;
     let (preposition, value) = behind[at..].split_first()?;
-    if verb.lists.any(Lists::TASKS) || is(&verb.word, PREPOSITIONS) {
+    // "Compare with the old compiler", "send a key with the form" and "switch to the new image" choose nothing.
+    let by_tool = is(&preposition.word, &["with", "by"]);
+    let is_work = verb.lists.any(Lists::TASKS.and(Lists::CHANGE_VALUE));
+    if is_work || is(&verb.word, PREPOSITIONS) || (by_tool || at == 0) && !is(&verb.word, DONE_WITH)
+    {
         return None;
     }
     by_preposition(stems(&behind[..at]), &verb.word, preposition, value)
@@ -248,7 +261,7 @@ fn by_preposition(
     verb: &str,
     preposition: &Token<'_>,
     value: &[Token<'_>],
-) -> Option<Choice> {
+) -> Option<ValueChoice> {
     if !is(&preposition.word, BEFORE_VALUE) {
         return None;
     }
@@ -266,7 +279,12 @@ fn by_preposition(
 }
 
 /// A choice, unless the value says nothing or is a number: numbers are compared with their units.
-fn one(topic: Vec<WordHash>, verb: &str, value: &[Token<'_>], fills_role: bool) -> Option<Choice> {
+fn one(
+    topic: Vec<WordHash>,
+    verb: &str,
+    value: &[Token<'_>],
+    fills_role: bool,
+) -> Option<ValueChoice> {
     let first = value.first()?;
     let is_measured = is_number(first) || !quantities(value).iter().all(|one| one.is_name());
     let says = |token: &&Token<'_>| !is(&token.word, ARTICLES) && !is(&token.word, AUXILIARIES);
@@ -275,7 +293,7 @@ fn one(topic: Vec<WordHash>, verb: &str, value: &[Token<'_>], fills_role: bool) 
     let topic = WordSet::from(topic);
     // "go to", "is in"
     let is_about = !topic.is_empty() || (verb.contains(' ') && !verb.starts_with(IS));
-    (is_about && !stems.is_empty() && !is_measured).then(|| Choice {
+    (is_about && !stems.is_empty() && !is_measured).then(|| ValueChoice {
         topic,
         relation: subject::hash(verb),
         value: stems,

@@ -1,7 +1,7 @@
 //! Claims of clauses about a thing: "payments | go through | Stripe". A later clause that says something else of the same
 //! thing, in the same words, replaces it if its sentence announces a change. English only.
 
-use crate::amendment::{REPORTED_AFTER, REPORTING, stems, topic_and_value};
+use crate::clause_parts::{REPORTED_AFTER, REPORTING, stems, topic_and_value};
 use crate::clauses::{Token, is, order};
 use crate::lexicon::Lists;
 use crate::quantity::{Quantity, Unit, is_number, quantities};

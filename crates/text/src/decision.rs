@@ -242,15 +242,9 @@ impl Phrases {
 mod tests {
     use super::*;
 
-    fn check(table: &[(&str, Option<&str>)]) {
-        for (text, expected) in table {
-            assert_eq!(decision(text), *expected, "{text:?}");
-        }
-    }
-
     #[test]
     fn a_decision_is_the_sentence_that_states_it() {
-        check(&[
+        let table = [
             ("Fix the login.", None),
             ("The rule is in, with five tests.", None),
             ("The rule is: one lock per order.", Some("The rule is: one lock per order.")),
@@ -273,28 +267,6 @@ mod tests {
             ("Remember: the tests never finished.", None),
             ("Do not log bodies in this test.", None),
             ("Remember me after the login", None),
-            ("Important: the build is red.", None),
-        ]);
-    }
-
-    #[test]
-    fn choices_rules_and_following_sentences_belong_to_a_decision() {
-        check(&[
-            ("Let's decide: one branch per ticket.", Some("Let's decide: one branch per ticket.")),
-            ("We agreed on Leaflet for the maps.", Some("We agreed on Leaflet for the maps.")),
-            ("We'll use Keycloak for the login.", Some("We'll use Keycloak for the login.")),
-            ("We'll use it for the login.", None),
-            ("We'll use a helper for this test.", None),
-            ("Let's use lz4 for the snapshots. Go.", Some("Let's use lz4 for the snapshots.")),
-            ("Let's look for the bug in the login.", None),
-            ("Prices must always be cents.", Some("Prices must always be cents.")),
-            ("Remember: prices are cents.", Some("Remember: prices are cents.")),
-            (
-                "Never store timestamps as strings. remember this: timestamps are UTC integers.",
-                Some(
-                    "Never store timestamps as strings. remember this: timestamps are UTC integers.",
-                ),
-            ),
             ("Use the service over HTTP with a token.", None),
             ("We prefer tabs over spaces here.", Some("We prefer tabs over spaces here.")),
             ("```\nalways use x instead of y\n```\nDone.", None),
@@ -326,6 +298,34 @@ mod tests {
                     "We need to amend the broker decision: QoS 1 delivers tasks twice. Use QoS 2 for tasks, keep QoS 1 for acks.",
                 ),
             ),
-        ]);
+        ];
+        for (text, expected) in table {
+            assert_eq!(decision(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn decisions_are_stated_in_everyday_words() {
+        let table = [
+            ("Important: the build is red.", None),
+            ("Let's decide: one branch per ticket.", Some("Let's decide: one branch per ticket.")),
+            ("We agreed on Leaflet for the maps.", Some("We agreed on Leaflet for the maps.")),
+            ("We'll use Keycloak for the login.", Some("We'll use Keycloak for the login.")),
+            ("We'll use it for the login.", None),
+            ("We'll use a helper for this test.", None),
+            ("Let's use lz4 for the snapshots. Go.", Some("Let's use lz4 for the snapshots.")),
+            ("Let's look for the bug in the login.", None),
+            ("Prices must always be cents.", Some("Prices must always be cents.")),
+            ("Remember: prices are cents.", Some("Remember: prices are cents.")),
+            (
+                "Never store timestamps as strings. remember this: timestamps are UTC integers.",
+                Some(
+                    "Never store timestamps as strings. remember this: timestamps are UTC integers.",
+                ),
+            ),
+        ];
+        for (text, expected) in table {
+            assert_eq!(decision(text), expected, "{text:?}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 mod amendment;
 mod choice;
 mod claim;
+mod clause_parts;
 mod clauses;
 mod decision;
 mod decision_numbers;

@@ -1,6 +1,6 @@
 //! The quantities of a sentence: numbers with their units.
 
-use crate::amendment::stems;
+use crate::clause_parts::stems;
 use crate::clauses::{Token, tokens};
 use crate::subject::{self, WordHash};
 

@@ -1,6 +1,7 @@
 //! German sentences that name what they reject.
 
-use super::{Amendment, AmendmentForm, stems};
+use super::{Amendment, AmendmentForm};
+use crate::clause_parts::stems;
 use crate::clauses::{Token, is};
 use crate::quantity::quantities;
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::stems;
+use crate::clause_parts::stems;
 use crate::clauses::{Token, begins, is};
 use crate::lexicon::Lists;
 use crate::subject::WordSet;

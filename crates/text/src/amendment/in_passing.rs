@@ -1,8 +1,9 @@
 //! Sentences that change something in passing: "make it 30 minutes for the exchange rates", "go back to plain text logs,
-//! nobody parses the JSON", "we deploy every day now". They name the thing, and the new value or what is wrong with the
+//! JSON is hard to read", "we deploy every day now". They name the thing, and the new value or what is wrong with the
 //! old one. English only.
 
-use super::{Amendment, AmendmentForm, phrase, stems};
+use super::{Amendment, AmendmentForm};
+use crate::clause_parts::{phrase, stems};
 use crate::clauses::{Token, begins, is, order};
 use crate::lexicon::Lists;
 use crate::quantity::{is_number, quantities};
@@ -111,7 +112,7 @@ fn proposes(clause: &[Token<'_>]) -> bool {
             || begins(order, &["back", "to"]))
 }
 
-/// What a clause complains about: "kebab-case breaks …", "nobody parses the JSON".
+/// The thing that a clause complains about: "kebab-case breaks …".
 fn complained_of<'a, 't>(clause: &'a [Token<'t>]) -> Option<&'a [Token<'t>]> {
     if clause.first()?.word == "nobody" {
         return clause.get(2..).map(phrase).filter(|rejected| rejected.len() <= COMPLAINED_OF_MAX);

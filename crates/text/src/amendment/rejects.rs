@@ -1,7 +1,8 @@
 //! Sentences that reject something, take it up again or give it another name.
 
 use super::german::rejects_in_german;
-use super::{Amendment, AmendmentForm, is_bound, phrase, stems, topic_and_value};
+use super::{Amendment, AmendmentForm, is_bound};
+use crate::clause_parts::{phrase, stems, topic_and_value};
 use crate::clauses::{Token, is, order, says};
 use crate::lexicon::Lists;
 use crate::quantity::quantities;

@@ -121,6 +121,9 @@ const BOTH_HOLD: &[(&str, &str)] = &[
     ),
     ("We'll use Redis for caching.", "We'll use a TTL of 5 minutes for caching."),
     ("We decided: the API is public.", "We decided: the API is versioned."),
+    ("Let's switch to the multi-arch image.", "Let's switch to vitest, jest is gone."),
+    ("Let's compare with the old compiler.", "Let's compare with their delivery log."),
+    ("Always send a key with each attempt.", "Always send a key with the payment form."),
 ];
 
 /// Work that follows from a decision and agrees with it.
