@@ -181,7 +181,7 @@ pub(crate) fn states_decision(sentence: &str) -> bool {
     let led = LEADS.iter().find_map(|lead| said.strip_prefix(lead)).map(str::trim_start);
     let may_be_fact = || FACT_LEADS.iter().any(|lead| said.starts_with(lead));
     let orders = |rule: &str| decisions::decides(rule) || decisions::forbids(rule);
-    if led.is_some_and(|rule| orders(rule) || (may_be_fact() && decisions::states_fact(rule))) {
+    if led.is_some_and(|rule| orders(rule) || (may_be_fact() && states_fact(rule))) {
         return true;
     }
     let chooses = || {
@@ -236,6 +236,18 @@ impl Phrases {
                 && self.all.iter().any(|phrase| bytes[at..].starts_with(phrase.as_bytes()))
         })
     }
+}
+
+/// Whether a text of one or two sentences says how something is, and neither asks nor sets a task.
+pub fn states_fact(text: &str) -> bool {
+    let is_task = |sentence: &str| {
+        let mut all = words::words(sentence).map(|(_, word)| Lists::of(word));
+        all.find(|lists| !lists.any(Lists::BEFORE_ORDER)).is_some_and(|one| one.any(Lists::TASKS))
+    };
+    const STATING: Lists = Lists::STATING.and(Lists::VERBS);
+    let all = || text.lines().flat_map(|line| sentences(line.trim()));
+    let states = words::words(text).skip(1).any(|(_, word)| Lists::of(word).any(STATING));
+    states && !all().any(|sentence| decisions::asks(sentence) || is_task(sentence))
 }
 
 #[cfg(test)]
@@ -326,6 +338,21 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(decision(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_fact_is_neither_a_question_nor_a_task() {
+        for text in ["The staging database has 2 GB of memory.", "Deploys need two approvals."] {
+            assert!(states_fact(text), "{text}");
+        }
+        for text in [
+            "How much memory has the staging database?",
+            "The import is slow. Find out why.",
+            "fix the import, it is slow",
+            "the memory of the staging database",
+        ] {
+            assert!(!states_fact(text), "{text}");
         }
     }
 }

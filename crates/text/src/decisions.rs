@@ -2,7 +2,7 @@
 //! The word lists are English, with the German words of deciding; texts in other languages match none of them.
 
 use crate::lexicon::Lists;
-use crate::{clauses, gist, words};
+use crate::{clauses, words};
 
 /// Words that change a decision only together.
 const CHANGING_PAIRS: &[[&str; 2]] = &[
@@ -151,18 +151,6 @@ pub fn settles(text: &str) -> bool {
     (words::words(text).any(has) || proposes() || recurs()) && !asks(text)
 }
 
-/// Whether a text of one or two sentences says how something is, and neither asks nor sets a task.
-pub fn states_fact(text: &str) -> bool {
-    let is_task = |sentence: &str| {
-        let mut all = words::words(sentence).map(|(_, word)| Lists::of(word));
-        all.find(|lists| !lists.any(Lists::BEFORE_ORDER)).is_some_and(|one| one.any(Lists::TASKS))
-    };
-    const STATING: Lists = Lists::STATING.and(Lists::VERBS);
-    let all = || text.lines().flat_map(|line| gist::sentences(line.trim()));
-    let states = words::words(text).skip(1).any(|(_, word)| Lists::of(word).any(STATING));
-    states && !all().any(|sentence| asks(sentence) || is_task(sentence))
-}
-
 /// Whether a sentence says how something is now, and not how it should be.
 pub fn states_now(sentence: &str) -> bool {
     let mut all = words::words(sentence).map(|(_, word)| word);
@@ -244,20 +232,5 @@ mod tests {
         assert!(changes("let's drop Redis"));
         assert!(updates("The timeout is 120 seconds now"));
         assert!(!updates("Is the timeout 120 seconds now?"));
-    }
-
-    #[test]
-    fn a_fact_is_neither_a_question_nor_a_task() {
-        for text in ["The staging database has 2 GB of memory.", "Deploys need two approvals."] {
-            assert!(states_fact(text), "{text}");
-        }
-        for text in [
-            "How much memory has the staging database?",
-            "The import is slow. Find out why.",
-            "fix the import, it is slow",
-            "the memory of the staging database",
-        ] {
-            assert!(!states_fact(text), "{text}");
-        }
     }
 }

@@ -35,7 +35,7 @@ pub mod tokens;
 pub mod words;
 
 pub use amendment::change;
-pub use decision::decision;
+pub use decision::{decision, states_fact};
 pub use escapes::without_escapes;
 pub use gist::{asks_something, digest, gist, gist_about, last_question};
 pub use host::{HostLimits, HostSize};

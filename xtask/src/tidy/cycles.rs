@@ -19,7 +19,7 @@ const KNOWN_CYCLES: &[(&str, usize)] = &[
     ("crates/program/src/commands.rs", 17),
     ("crates/runtime/src/runtime.rs", 11),
     ("crates/server/src/http.rs", 6),
-    ("crates/store/src/search.rs", 10),
+    ("crates/store/src/search.rs", 9),
     ("crates/text/src/lib.rs", 9),
     ("crates/text/src/secrets.rs", 13),
 ];

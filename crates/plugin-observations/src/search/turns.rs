@@ -177,7 +177,7 @@ fn asks_again(record: &Observation, hits: &Hits) -> bool {
 
 /// Whether a prompt says how something is, with a word that the question lacks: the value that was asked for.
 fn tells_value(prompt: &str, hits: &Hits) -> bool {
-    text::decisions::states_fact(prompt) && hits.evidence.share_of_text(prompt) < 1.0
+    text::states_fact(prompt) && hits.evidence.share_of_text(prompt) < 1.0
 }
 
 /// Whether a record asks and tells nothing: a prompt that is a question, or the summary of a session in which nothing
