@@ -71,9 +71,10 @@ fn frame(prompt: &str, locations: &Locations) -> Vec<u8> {
     let call = json!({
         "jsonrpc": "2.0", "id": 1, "method": "briefing",
         "rekindle": {
-            "call": client::mint(), "tier": "client", "db": locations.database.to_string_lossy(),
+            "call": client::mint(), "tier": "client", "situation": { "cwd": cwd },
+            "db": locations.database.to_string_lossy(),
         },
-        "params": { "for": "prompt", "prompt": prompt, "cwd": cwd },
+        "params": { "for": "prompt", "prompt": prompt },
     });
     let mut line = call.to_string().into_bytes();
     line.push(b'\n');

@@ -221,9 +221,7 @@ fn side_by_side(
 fn stacked(rows: &[Vec<String>], shown: &[usize], width: usize) -> Vec<Vec<String>> {
     let Some((headings, rows)) = rows.split_first() else { return Vec::new() };
     let Some((last, others)) = shown.split_last() else { return Vec::new() };
-    // The first column names the row.
-    let named = shown.iter().skip(1);
-    let bare = named.filter(|column| rows.iter().any(|row| is_bare(cell(row, **column))));
+    let bare = shown.iter().filter(|column| rows.iter().any(|row| is_bare(cell(row, **column))));
     let has_labels = bare.count() > 1;
     let head = |row: &[String]| {
         let cells = others.iter().map(|column| cell(row, *column)).filter(|cell| !cell.is_empty());

@@ -514,6 +514,7 @@ fn notifications_run_without_an_answer_and_batches_answer_the_others() {
 fn the_link_leads_to_the_named_session_and_view_and_starts_the_browser() {
     let mut home = home();
     let daemon = home.daemon();
+    home.hook("SessionStart", &json!({ "session_id": "a b\u{e4}&x=1", "source": "startup" }));
     let printed = home.run(&["web", "--session", "a b\u{e4}&x=1", "--view", "search"]).ok();
     let link = &printed[printed.find("/?link=").unwrap()..];
     let opened = Http::new(daemon.port).get(link.trim_end());

@@ -38,46 +38,46 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
     check(
         &lines,
         expect![[r#"
-        $ note put web
-        error: missing <KEY>, <VALUE>
-        hint: Usage: rekindle note put <COMPONENT> <KEY> <VALUE>, for example `rekindle note put web build 'it'\''s `make`' --tags 'a,b c' --ttl forever`
-        $ note put a b c --colour red
-        error: unexpected argument '--colour'
-        hint: `rekindle note put --help` lists the options.
-        $ note put a b c --reson x
-        error: unexpected argument '--reson'
-        hint: Did you mean --reason? Usage: rekindle note put --reason <REASON> <COMPONENT> <KEY> <VALUE>
-        $ note put a b -j4
-        error: unexpected argument '-j'
-        hint: Flags have long names, which `--help` lists; put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
-        $ note put a b -r x
-        error: unexpected argument '-r'
-        hint: Did you mean --reason? Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
-        $ note put a -latency
-        error: unexpected argument '-l'
-        hint: Put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
-        $ note list -n 3
-        error: unexpected argument '-n'
-        hint: Did you mean --limit? Usage: rekindle note list [OPTIONS] [IDS]...
-        $ note put a b c --ttl never
-        error: --ttl wants one of session, forever, not 'never'
-        hint: See `rekindle note put --help`.
-        $ note put a b c --reason
-        error: --reason wants a value
-        hint: See `rekindle note put --help`.
-        $ note put a b c --reason x --reason y
-        error: the argument '--reason <REASON>' cannot be used multiple times
-        hint: Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
-        $ note put a b c d
-        error: unexpected argument 'd'
-        hint: Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
-        $ serve -p 70000
-        error: invalid value '70000' for '--port <port>': 70000 is not in 0..=65535
-        hint: See `rekindle serve --help`.
-        $ ops --cost inspect
-        error: the argument '--cost' cannot be used with '[NAME]'
-        hint: Usage: rekindle ops --cost [NAME]
-    "#]],
+            $ note put web
+            error: missing <KEY>, <VALUE>
+            hint: Usage: rekindle note put <COMPONENT> <KEY> <VALUE>, for example `rekindle note put web build 'it'\''s `make`' --tags 'a,b c' --ttl forever`
+            $ note put a b c --colour red
+            error: unexpected argument '--colour'
+            hint: `rekindle note put --help` lists the options.
+            $ note put a b c --reson x
+            error: unexpected argument '--reson'
+            hint: Did you mean --reason? Usage: rekindle note put --reason <REASON> <COMPONENT> <KEY> <VALUE>
+            $ note put a b -j4
+            error: unexpected argument '-j'
+            hint: Did you mean --json? Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+            $ note put a b -r x
+            error: unexpected argument '-r'
+            hint: Did you mean --reason? Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+            $ note put a -latency
+            error: unexpected argument '-l'
+            hint: Put a value that starts with '-' after '--'. Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+            $ note list -n 3
+            error: unexpected argument '-n'
+            hint: Did you mean --limit? Usage: rekindle note list [OPTIONS] [IDS]...
+            $ note put a b c --ttl never
+            error: --ttl wants one of session, forever, not 'never'
+            hint: See `rekindle note put --help`.
+            $ note put a b c --reason
+            error: --reason wants a value
+            hint: See `rekindle note put --help`.
+            $ note put a b c --reason x --reason y
+            error: the argument '--reason <REASON>' cannot be used multiple times
+            hint: Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+            $ note put a b c d
+            error: unexpected argument 'd'
+            hint: Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
+            $ serve -p 70000
+            error: invalid value '70000' for '--port <port>': 70000 is not in 0..=65535
+            hint: See `rekindle serve --help`.
+            $ ops --cost inspect
+            error: the argument '--cost' cannot be used with '[NAME]'
+            hint: Usage: rekindle ops --cost [NAME]
+        "#]],
     );
 }
 

@@ -53,17 +53,17 @@ fn loops_in_loops_run_out_of_steps() {
 #[test]
 fn growing_output_is_refused_at_its_limit() {
     let big = || json!({ "a": "x".repeat(60_000) });
-    refused_with("262144", "interpolate", &"${a}".repeat(16_000), big());
-    refused_with("262144", "mustache", &"{{a}}".repeat(10_000), big());
-    refused_with("262144", "handlebars", &"{{a}}".repeat(10_000), big());
-    refused_with("262144", "jinja", &"{{a}}".repeat(10_000), big());
+    refused_with("256 KiB", "interpolate", &"${a}".repeat(16_000), big());
+    refused_with("256 KiB", "mustache", &"{{a}}".repeat(10_000), big());
+    refused_with("256 KiB", "handlebars", &"{{a}}".repeat(10_000), big());
+    refused_with("256 KiB", "jinja", &"{{a}}".repeat(10_000), big());
     let doubled = format!("{{% set x = 'xxxxxxxx' %}}{}", "{% set x = x ~ x %}".repeat(1_000));
-    refused_with("262144", "jinja", &doubled, json!({}));
-    refused_with("262144", "jinja", &format!("{{{{ {}a }}}}", "a ~ ".repeat(10_000)), big());
-    refused_with("262144", "jinja", "{{ a|replace('x', a) }}", big());
-    refused_with("262144", "jinja", "{{ a|list|join(a) }}", json!({ "a": "x".repeat(30_000) }));
+    refused_with("256 KiB", "jinja", &doubled, json!({}));
+    refused_with("256 KiB", "jinja", &format!("{{{{ {}a }}}}", "a ~ ".repeat(10_000)), big());
+    refused_with("256 KiB", "jinja", "{{ a|replace('x', a) }}", big());
+    refused_with("256 KiB", "jinja", "{{ a|list|join(a) }}", json!({ "a": "x".repeat(30_000) }));
     let escaped = format!("{{{{ a{} }}}}", "|tojson".repeat(5_000));
-    refused_with("262144", "jinja", &escaped, json!({ "a": "\"" }));
+    refused_with("256 KiB", "jinja", &escaped, json!({ "a": "\"" }));
 }
 
 /// @hints_render_bounds
