@@ -66,7 +66,11 @@ pub(crate) fn status_line(binary: &Path, amount: &Amount) -> Result<Row> {
 
 /// Two files in the context of the session of [`payload`].
 fn declare_files(home: &Home) -> Result<()> {
-    let args = ["context", "set", "files", "/web/cart.md", "/web/tax.rs", "--session", SESSION];
+    // The command `context set` takes only sessions that exist; the operation creates this one.
+    let params = serde_json::json!({
+        "setName": "files", "items": ["/web/cart.md", "/web/tax.rs"], "session_id": SESSION,
+    });
+    let args = ["call", "set_relevant_context", &params.to_string()];
     process::run_ok(&mut home.rekindle(&args), Duration::from_secs(10)).map(drop)
 }
 
