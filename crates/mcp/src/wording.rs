@@ -36,7 +36,7 @@ fn quoted(table: &Table, piece: &str) -> String {
     }
 }
 
-/// The tool whose command a line begins with. `sessions delete` is no tool, although `sessions` is one.
+/// The tool whose command a line begins with, the longest command first: `sessions delete` is more than `sessions`.
 fn tool<'t>(table: &'t Table, words: &[&str]) -> Option<&'t Operation> {
     let path = |op: &Operation| op.info.cli.path;
     let begins = |op: &&Operation| !path(op).is_empty() && words.starts_with(path(op));

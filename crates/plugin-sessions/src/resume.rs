@@ -165,7 +165,8 @@ fn fitting<T>(
     if room.accept(size) {
         return whole;
     }
-    // A text with fewer items is no longer. It is written a few times, not once for each item: a hook waits.
+    // Fewer items never make the text longer, so halving finds the number. It is written a few times, not once for each
+    // item: a hook waits.
     let (mut too_few, mut enough) = (0, (items, None));
     while enough.0 - too_few > 1 {
         let middle = usize::midpoint(too_few, enough.0);

@@ -26,7 +26,7 @@ pub(crate) struct Assembled {
     /// Candidates that say nearly the same as one in the text. They are left out, but count as shown.
     pub(crate) merged: Vec<ShownEntry>,
     pub(crate) left_out: Vec<LeftOutCandidate>,
-    /// Why there is no text, if nothing is captured at this place.
+    /// The reason for an empty text at a place where nothing is captured.
     pub(crate) not_captured: Option<NotCaptured>,
 }
 

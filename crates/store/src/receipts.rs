@@ -354,7 +354,7 @@ pub fn never_used(
     sessions: u64,
     limit: usize,
 ) -> Result<Vec<(String, u64)>, OpError> {
-    // The suggestion to start a ghap is no entry.
+    // The list leaves out the suggestion to start a ghap, which has a path only for its receipts.
     let never_used = format!(
         "SELECT path, count(DISTINCT session) AS sessions FROM receipts \
          WHERE substr(path, 1, max(instr(path, '://') - 1, 0)) IN (SELECT value FROM json_each(?7)) \

@@ -92,8 +92,8 @@ fn ended(
     ended
 }
 
-/// Whether a command that did not fail, and is no run, shows nothing about the success of its program: it printed only a help
-/// text, or its exit code is hidden or not reported and its output has an error.
+/// Whether the success of a command that is neither failed nor a run is unknown: it printed only a help text, or its exit
+/// code is hidden or missing and its output has an error.
 fn proves_nothing(draft: &Draft, outcome: &Outcome<'_>) -> bool {
     let has_error = || {
         let texts = outcome.texts.iter().map(|text| guard::looked_at(text));

@@ -230,7 +230,7 @@ fn an_item_that_five_sessions_got_and_none_used_ranks_half_as_high() {
     let asked = json!({ "for": "prompt", "prompt": ASK, "explain": true });
     let shown = home.call("briefing", &here(&home, asked)).to_string();
     assert!(shown.contains("no session used it so far"), "the text of the hook: {shown}");
-    // Five sessions also get the suggestion to start a ghap, which is no entry.
+    // Five sessions also get the suggestion to start a ghap, which the list of entries leaves out.
     for number in 2..8 {
         ran(&home, (&format!("s-{number}"), "web"), "cargo test 2>&1 | tail", RED);
     }

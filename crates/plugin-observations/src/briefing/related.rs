@@ -179,8 +179,8 @@ impl RelatedReader<'_> {
         Ok(Some(one))
     }
 
-    /// The last turn that went on from a question about the state and changed something, as the answer to the question tells
-    /// what was so before; else the turn itself.
+    /// The last turn that went on from a question about the state and changed something, because the answer to the question
+    /// is older than the change; else the turn itself.
     fn overtaking(&self, turn: i64) -> Result<i64, OpError> {
         let rx = self.brief.rx;
         let prompt = observations::one(rx, turn)?;
