@@ -235,6 +235,8 @@ struct Weighed {
     terms: TermSet,
     /// Whether it is a prompt that comes after the outcomes of its turn.
     gives_way: bool,
+    /// Whether it is an answer such as "Noted." to a task.
+    is_empty: bool,
 }
 
 /// Puts the first hits of a question in order by their turns, and lists the answers and commits of these
@@ -294,7 +296,7 @@ pub(super) fn by_turns(
             if one.hit.kind == ObsType::UserPrompt && one.oldest != turn.id {
                 turn.asked_first = Some(one.oldest);
             }
-            turn.hits.push(Weighed { ranked: one, score, terms, gives_way });
+            turn.hits.push(Weighed { ranked: one, score, terms, gives_way, is_empty: false });
         }
     }
     turns.sort_by(|a, b| b.best.total_cmp(&a.best));
@@ -432,10 +434,12 @@ impl Outcomes<'_, '_> {
                         let score = turn.best * answer_of_best * count;
                         // It is about the words of the question that it answers.
                         let terms = if asks { terms.or(asked) } else { terms };
-                        TurnOutcome { id, note, score, terms }
+                        TurnOutcome { id, note, score, terms, is_empty }
                     }
-                    Some(_) => TurnOutcome { id, note, score: turn.best * of_best, terms },
-                    None => TurnOutcome { id, note, score: turn.best * TASK_OF_BEST, terms },
+                    other => {
+                        let of_best = if other.is_some() { of_best } else { TASK_OF_BEST };
+                        TurnOutcome { id, note, score: turn.best * of_best, terms, is_empty: false }
+                    }
                 };
                 turn.add(outcome, found.remove(&id));
             }
@@ -453,6 +457,7 @@ struct TurnOutcome {
     note: Option<Note>,
     score: f64,
     terms: TermSet,
+    is_empty: bool,
 }
 
 impl Turn {
@@ -478,29 +483,30 @@ impl Turn {
 
     /// Adds an outcome to the hits; `hit` is given where it is not yet among them and the filter admits it.
     fn add(&mut self, outcome: TurnOutcome, hit: Option<Hit>) {
-        let TurnOutcome { id, note, score, terms } = outcome;
+        let TurnOutcome { id, note, score, terms, is_empty } = outcome;
         if let Some(known) = self.hits.iter_mut().find(|one| one.ranked.hit.id == id) {
             known.score = known.score.max(score);
             known.terms = terms;
+            known.is_empty = is_empty;
             known.ranked.note = known.ranked.note.or(note);
         } else if let (Some(beside), Some(hit)) = (self.hits.first().map(|one| one.ranked), hit) {
             self.terms = self.terms.or(terms);
             let ranked = Ranked { hit, note, count: 1, oldest: hit.id, named: Named::No, ..beside };
-            self.hits.push(Weighed { ranked, score, terms, gives_way: false });
+            self.hits.push(Weighed { ranked, score, terms, gives_way: false, is_empty });
         }
     }
 }
 
-/// Ranks a prompt that yields below the answer of its turn, or below its commit if the turn has no answer. Each hit comes
-/// with whether it yields.
-fn outcomes_first(turn: &mut [(Ranked, bool)]) {
+/// Ranks a prompt that yields below the answer of its turn, or below its commit if the turn has no answer. An answer
+/// that says nothing is no reason to yield.
+fn outcomes_first(turn: &mut [Weighed]) {
     let best = |kind: ObsType| {
-        let these = turn.iter().map(|(one, _)| one).filter(|one| one.hit.kind == kind);
-        these.map(|one| one.first).max_by(f64::total_cmp)
+        let these = turn.iter().filter(|one| one.ranked.hit.kind == kind && !one.is_empty);
+        these.map(|one| one.ranked.first).max_by(f64::total_cmp)
     };
     let Some(best) = best(ObsType::Answer).or_else(|| best(ObsType::GitCommit)) else { return };
-    for (one, _) in turn.iter_mut().filter(|(_, gives_way)| *gives_way) {
-        one.first = one.first.min(best * BEHIND_ANSWER);
+    for one in turn.iter_mut().filter(|one| one.gives_way) {
+        one.ranked.first = one.ranked.first.min(best * BEHIND_ANSWER);
     }
 }
 
@@ -509,13 +515,13 @@ fn in_order(hits: &Hits, turns: Vec<Turn>) -> Vec<Ranked> {
     let mut all: Vec<Ranked> = Vec::new();
     for turn in turns {
         let shared = 1.0 - TURN_WORDS + TURN_WORDS * hits.evidence.share(turn.terms);
-        let counted = turn.hits.into_iter().map(|one| {
+        let mut counted = turn.hits;
+        for one in &mut counted {
             let own = 1.0 - OWN_WORDS + OWN_WORDS * hits.evidence.share(one.terms);
-            (Ranked { first: one.score * own * shared, ..one.ranked }, one.gives_way)
-        });
-        let mut counted: Vec<(Ranked, bool)> = counted.collect();
+            one.ranked.first = one.score * own * shared;
+        }
         outcomes_first(&mut counted);
-        all.extend(counted.into_iter().map(|(one, _)| one));
+        all.extend(counted.into_iter().map(|one| one.ranked));
     }
     best_first(&mut all);
     let mut told: HashMap<i64, i32> = HashMap::new();

@@ -181,6 +181,32 @@ fn a_prompt_that_states_the_fact_is_no_repetition_of_the_question() {
     assert!(place(&found, facts[1]) < place(&found, asked), "{found}");
 }
 
+/// @search_answers_first
+#[test]
+fn a_stated_fact_ranks_before_the_word_that_it_was_noted() {
+    let facts = [
+        (
+            "The customer wants invoices in PDF/A-3 with the XML.",
+            "how does the customer want invoices",
+        ),
+        ("the mobile app supports iOS 15 and later", "how old may iOS be for the mobile app"),
+        ("Alice of finance owns the tax tables.", "how do I find the owner of the tax tables"),
+    ];
+    for (fact, question) in facts {
+        let world = World::new();
+        let at = ("s-1", WEB);
+        world.prompt(at, 9 * DAY, fact);
+        answer(&world, at, 9 * DAY - HOUR, "Noted.");
+        let about = question.rsplit(' ').next().unwrap_or_default();
+        let edit = format!("Edit notes.md: {about}");
+        world.edit(("s-2", WEB), 3 * DAY, "/nowhere/web/notes.md", &edit);
+        let found = world.ask("search", json!({ "query": question }));
+        let results = found["results"].as_array().unwrap();
+        let at = |text: &str| results.iter().position(|hit| hit["content_preview"] == text);
+        assert!(at(fact) < at("Noted."), "{question}: {found}");
+    }
+}
+
 /// @search_newer_decision
 #[test]
 fn a_decision_ranks_before_the_one_it_replaces_and_both_say_so() {
