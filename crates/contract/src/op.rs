@@ -293,7 +293,7 @@ pub struct Operation {
     pub info: &'static OpInfo,
     params_schema: fn() -> Value,
     output_schema: fn() -> Value,
-    check_params: fn(&Value) -> Result<(), OpError>,
+    check_params: fn(Value) -> Result<(), OpError>,
     handler: Handler,
     /// The words for kinds of records that are no types of observations, for parameters that name one.
     pub(crate) other_kinds: Arc<[&'static str]>,
@@ -306,7 +306,7 @@ impl Operation {
             info: &O::INFO,
             params_schema: schema_of::<O::Params>,
             output_schema: schema_of::<O::Output>,
-            check_params: |params| read_params::<O::Params>(&O::INFO, params.clone()).map(drop),
+            check_params: |params| read_params::<O::Params>(&O::INFO, params).map(drop),
             handler: Box::new(move |cx, params| {
                 let output = op.run(cx, read_params::<O::Params>(&O::INFO, params)?)?;
                 serde_json::to_value(output)
@@ -346,7 +346,23 @@ impl Operation {
 
     /// Checks the parameters without running anything, for an operation that leaves a trace before it runs.
     pub fn check_params(&self, params: &Value) -> Result<(), OpError> {
-        (self.check_params)(params)
+        (self.check_params)(self.without_nulls(params.clone()))
+    }
+
+    /// The parameters without those that are null and may be left out: models write `null` for what they do not give.
+    fn without_nulls(&self, mut params: Value) -> Value {
+        let Some(given) = params.as_object_mut() else { return params };
+        if given.values().any(Value::is_null) {
+            let schema = (self.params_schema)();
+            let names = |list: &Value, name: &str| {
+                list.as_array().is_some_and(|list| list.iter().any(|one| one == name))
+            };
+            let is_optional = |name: &str| {
+                schema["properties"].get(name).is_some() && !names(&schema["required"], name)
+            };
+            given.retain(|name, value| !value.is_null() || !is_optional(name));
+        }
+        params
     }
 
     /// Refuses hidden parameters, in the words for unknown ones, unless a person calls: our command line adds them.
@@ -366,7 +382,7 @@ impl Operation {
 
     /// Runs the handler. Only dispatch calls this.
     pub fn run(&self, cx: &Cx<'_>, params: Value) -> Result<Value, OpError> {
-        (self.handler)(cx, params)
+        (self.handler)(cx, self.without_nulls(params))
     }
 }
 

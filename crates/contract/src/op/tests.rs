@@ -133,6 +133,14 @@ fn a_hidden_parameter_is_the_command_lines_own_and_is_not_named() {
 }
 
 #[test]
+fn a_parameter_that_is_null_counts_as_left_out() {
+    let op = Operation::new(Probe);
+    assert_eq!(op.check_params(&json!({ "name": null })), Ok(()));
+    let unknown = op.check_params(&json!({ "nam": null })).unwrap_err();
+    assert_eq!(unknown.message, "unknown parameter `nam`, expected `name`");
+}
+
+#[test]
 fn a_word_is_a_text_and_no_object() {
     let op = Operation::new(Probe);
     assert_eq!(op.check_params(&json!({ "name": "merge" })), Ok(()));
