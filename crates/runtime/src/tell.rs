@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use contract::{BriefingForm, Candidate, EXCLUDED_PROJECTS, Moment, Occasion};
 use model::hook::{Happening, HookEvent, ToldEntry};
 use model::situation::Situation;
-use model::{CallId, OpError, limits};
+use model::{CallId, Code, OpError, limits};
 use place::{NotCaptured, PlaceSource as _, Question, Wanted, began_in, listed, run_place};
 use store::{Rx, Write, pauses, receipts, sessions};
 
@@ -167,7 +167,11 @@ impl RuntimeInner {
             };
             let left = match kept {
                 Ok(()) => None,
-                Err(error) if receipt == ReceiptStorage::Needed => return Err(error),
+                // On a full disk a lost receipt must not keep the beginning of a session from the agent.
+                Err(error) if receipt == ReceiptStorage::Needed => match moment.occasion {
+                    Occasion::SessionStart(_) if error.code == Code::Unavailable => None,
+                    _ => return Err(error),
+                },
                 Err(_) => Some(Box::new(spooled_receipt(event, moment.now, entries.clone()))),
             };
             Ok(Some(HookReply { text: made.text, entries, receipt: left }))
