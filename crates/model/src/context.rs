@@ -148,7 +148,7 @@ pub fn footer(files: &[String], applet: &[String]) -> String {
 pub fn check_set_name(param: &str, name: &str) -> Result<(), OpError> {
     let max = limits::CONTEXT_SET_NAME_CHARS_MAX;
     let message = match name {
-        "" => "the name of the set is empty".to_owned(),
+        blank if blank.trim().is_empty() => "the name of the set is empty".to_owned(),
         long if long.chars().nth(max).is_some() => {
             format!("the name of the set has more than {max} characters")
         }
@@ -173,7 +173,7 @@ pub fn check_items(param: &str, items: &[String]) -> Result<(), OpError> {
     for (place, item) in items.iter().enumerate() {
         let number = place + 1;
         let message = match item.as_str() {
-            "" => format!("item {number} is empty"),
+            blank if blank.trim().is_empty() => format!("item {number} is empty"),
             text if text.chars().nth(long).is_some() => {
                 format!("item {number} has more than {long} characters")
             }

@@ -201,6 +201,9 @@ pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
 /// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is reduced to
 /// this, so that no event stays the newest for ever.
 pub const EVENT_AHEAD_MAX_MS: i64 = 24 * 3_600_000;
+/// A session that was active longer than this after the present time was so before the clock was set back, in
+/// milliseconds.
+pub const CLOCK_SLACK_MS: i64 = 60_000;
 /// How long an event that could not be stored waits in the spool until the daemon retries it. The wait doubles
 /// with each failure, up to the maximum.
 pub const SPOOL_HELD_MIN: Duration = Duration::from_secs(2);

@@ -75,7 +75,7 @@ fn started(tx: &Tx<'_>, event: &HookEvent, seen: Seen, source: Source) -> Result
     }
     if source == Source::Fork
         && seen.new
-        && let Some(parent) = sessions::latest_before(tx, seen.project, seen.id)?
+        && let Some(parent) = sessions::latest_before(tx, seen.project, seen.id, event.at)?
     {
         sessions::set_parent(tx, seen.id, parent)?;
     }

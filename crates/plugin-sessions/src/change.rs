@@ -37,7 +37,8 @@ impl SetChange {
         context::check_set_name("setName", &self.set_name)?;
         context::check_items("items", &self.items)?;
         refuse_secret("setName", &self.set_name)?;
-        self.items.iter().try_for_each(|item| refuse_secret("items", item))
+        let mut items = self.items.iter().enumerate();
+        items.try_for_each(|(place, item)| refuse_secret(&format!("items[{place}]"), item))
     }
 
     /// A warning if the name is probably a typing error of a known one. A change that adds nothing has none: it removes

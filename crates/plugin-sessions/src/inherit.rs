@@ -2,8 +2,8 @@
 //! other if the setting says so.
 
 use contract::{Config, ConfigKey, ConfigKind};
-use model::OpError;
 use model::hook::{Happening, Source};
+use model::{OpError, limits};
 use place::Captured;
 use store::session_details::{self, SessionDetails};
 use store::{Tx, context, session_events, sessions};
@@ -31,14 +31,14 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Resu
     if !seen.session.new {
         return Ok(());
     }
-    let (id, project) = (seen.session.id, seen.session.project);
+    let (id, project, now) = (seen.session.id, seen.session.project, seen.event.at);
     let earlier = match source {
-        Source::Fork => sessions::latest_before(tx, project, id)?,
-        _ if config.boolean(CARRY_OVER) => sessions::latest_before(tx, project, id)?,
+        Source::Fork => sessions::latest_before(tx, project, id, now)?,
+        _ if config.boolean(CARRY_OVER) => sessions::latest_before(tx, project, id, now)?,
         // Claude Code and Codex end the session at `/clear` and go on under a new id.
         Source::Clear => {
-            let since = seen.event.at.saturating_sub(CLEARED_MS);
-            sessions::ended_before(tx, (project, &seen.event.agent), id, since)?
+            let times = now.saturating_sub(CLEARED_MS)..=now.saturating_add(limits::CLOCK_SLACK_MS);
+            sessions::ended_within(tx, (project, &seen.event.agent), id, times)?
         }
         _ => None,
     };
@@ -54,5 +54,5 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Resu
     }
     let of = (Some(project), seen.event.session.as_str());
     let version = session_events::context_changed(tx, of, &sets, None)?;
-    context::replace(tx, id, &sets, (seen.event.at, ADDED_BY), version)
+    context::replace(tx, id, &sets, (now, ADDED_BY), version)
 }

@@ -2,7 +2,7 @@
 
 use contract::{Cx, Tier};
 use model::session::{self, Session};
-use model::{Code, OpError};
+use model::{Code, OpError, limits};
 use place::Wanted;
 use store::Rx;
 use store::sessions::{self, SessionFilter, SessionIdForm};
@@ -84,12 +84,12 @@ fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
     let question = cx.caller.projects(Wanted::Here);
     let found = cx.store.read(|rx| {
         let here = match cx.caller.situation.cwd {
-            Some(_) => newest(rx, question.scope(rx)?.ids().as_deref())?,
+            Some(_) => newest(rx, question.scope(rx)?.ids().as_deref(), cx.now)?,
             None => None,
         };
         match here {
             Some(session) => Ok(Some(session)),
-            None => newest(rx, None),
+            None => newest(rx, None, cx.now),
         }
     })?;
     found.ok_or_else(|| {
@@ -101,7 +101,13 @@ fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
     })
 }
 
-fn newest(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Option<Session>, OpError> {
-    let filter = SessionFilter { projects, ..SessionFilter::default() };
-    Ok(sessions::list(rx, &filter, 1)?.pop())
+/// One that was active after `now` was so before the clock was set back, and counts only if there is no other.
+fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, now: i64) -> Result<Option<Session>, OpError> {
+    for before in [Some(now.saturating_add(limits::CLOCK_SLACK_MS)), None] {
+        let filter = SessionFilter { projects, before, ..SessionFilter::default() };
+        if let Some(found) = sessions::list(rx, &filter, 1)?.pop() {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }

@@ -154,9 +154,17 @@ fn checked_name(name: String) -> Result<String, OpError> {
     short("name", name, limits::SESSION_LABEL_CHARS_MAX)
 }
 
-/// An environment hint, trimmed and within its limit.
+/// An environment hint, trimmed and within its limit. It is shown as one line, where two commands on lines of their own
+/// would become another one.
 pub(crate) fn checked_hint(hint: String) -> Result<String, OpError> {
-    short("env_hint", hint, limits::ENV_HINT_CHARS_MAX)
+    let hint = short("env_hint", hint, limits::ENV_HINT_CHARS_MAX)?;
+    if hint.chars().any(char::is_control) {
+        let message = "env_hint has line breaks or other control characters";
+        return Err(
+            OpError::invalid("env_hint", message).hint("Join the commands with `&&` or `;`.")
+        );
+    }
+    Ok(hint)
 }
 
 impl Pretty for UpdateSession {

@@ -4,6 +4,7 @@ mod aggregate;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 
 use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
@@ -485,29 +486,34 @@ pub(crate) fn listed(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
     Ok(by_id(rx, id)?.filter(|session| session.agent != OF_MARKS))
 }
 
-/// The session of an agent in a project, other than `id`, that ended last, if it did so from this time on. One that
-/// ended with `/clear` comes before the others.
-pub fn ended_before(
+/// The session of an agent in a project, other than `id`, that ended last within these times. One that ended with
+/// `/clear` comes before the others.
+pub fn ended_within(
     rx: &Rx<'_>,
     (project, agent): (i64, &str),
     id: i64,
-    since: i64,
+    times: RangeInclusive<i64>,
 ) -> Result<Option<i64>, OpError> {
     const ENDED: &str = "SELECT id FROM sessions s WHERE project = ?1 AND agent = ?2 AND id <> ?3 \
-         AND last_at >= ?4 AND ended_at >= ?4 \
+         AND last_at >= ?4 AND ended_at BETWEEN ?4 AND ?5 \
          ORDER BY EXISTS (SELECT 1 FROM observations o WHERE o.session = s.id AND o.at >= ?4 \
          AND o.kind = 'session_end' AND o.metadata ->> 'reason' = 'clear') DESC, \
          ended_at DESC, id DESC LIMIT 1";
-    let given = params![project, agent, id, since];
+    let given = params![project, agent, id, times.start(), times.end()];
     rx.sql(|db| db.prepare_cached(ENDED)?.query_row(given, |row| row.cell(0)).optional())
 }
 
-/// The session of a project, other than `id`, that was active last.
-pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64) -> Result<Option<i64>, OpError> {
+/// The session of a project, other than `id`, that was active last. One that was active after `now` was so before the
+/// clock was set back, and counts only if there is no other.
+pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64, now: i64) -> Result<Option<i64>, OpError> {
     const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
-         AND agent <> ?3 ORDER BY last_at DESC, id DESC LIMIT 1";
-    let given = params![project, id, OF_MARKS];
-    rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.cell(0)).optional())
+         AND agent <> ?3 AND last_at <= ?4 ORDER BY last_at DESC, id DESC LIMIT 1";
+    let until = |time: i64| {
+        let given = params![project, id, OF_MARKS, time];
+        rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.cell(0)).optional())
+    };
+    until(now.saturating_add(limits::CLOCK_SLACK_MS))?
+        .map_or_else(|| until(i64::MAX), |id| Ok(Some(id)))
 }
 
 /// The newest sessions that match, of one project or of all. Both walk an index in the order of the result.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Home, Mcp, Ws};
 
-use super::home;
+use super::{home, sqlite};
 
 const SESSION: &str = "5e55105e-0000-4000-8000-000000000001";
 
@@ -348,6 +348,57 @@ fn copied_sets_are_added_behind_the_sessions_own_items() {
         let run = home.run(&["context", "copy", wrong, "--session", SESSION]);
         assert_eq!(run.code, 1, "{wrong}");
     }
+}
+
+/// @context_clock
+#[test]
+fn sessions_are_told_apart_by_what_came_last_after_the_clock_was_set_back() {
+    let home = home();
+    let daemon = home.daemon();
+    starts_as(&home, "old-1", "startup");
+    home.run(&["context", "set", "ports", "1111", "--session", "old-1"]).ok();
+    let event = |session: &str, name: &str, more: Value| {
+        let mut payload =
+            json!({ "session_id": session, "cwd": "/srv/shop", "hook_event_name": name });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        home.run_with(&["hook", name], payload.to_string().as_bytes()).ok();
+    };
+    event("old-1", "Stop", json!({}));
+    home.run(&["sessions", "observe", "old-1"]).ok();
+    event("old-1", "SessionEnd", json!({ "reason": "clear" }));
+    home.run(&["stop"]).ok();
+    drop(daemon);
+    // What was recorded so far is now forty days ahead of the clock.
+    let db = sqlite::open(&sqlite::path(&home));
+    for (table, times) in [
+        ("sessions", &["started_at", "last_at", "ended_at"][..]),
+        ("session_details", &["idle_at", "observed_at"]),
+        ("observations", &["at", "last_at"]),
+    ] {
+        let ahead: Vec<String> =
+            times.iter().map(|at| format!("{at} = {at} + 3456000000")).collect();
+        db.execute(&format!("UPDATE {table} SET {}", ahead.join(", ")), []).unwrap();
+    }
+    drop(db);
+    let _daemon = home.daemon();
+    starts_as(&home, "new-1", "startup");
+    // The last session is the one that began after the change.
+    let set = home.run(&["context", "set", "ports", "2222"]).ok();
+    assert!(set.contains("(session new-1)"), "{set}");
+    starts_as(&home, "fork-1", "fork");
+    let ports = |session: &str| {
+        home.call("get_relevant_context", &json!({ "session_id": session }))["context"]["ports"]
+            .clone()
+    };
+    assert_eq!(ports("fork-1"), json!(["2222"]));
+    // A session that was cleared goes on with its own sets.
+    event("new-1", "SessionEnd", json!({ "reason": "clear" }));
+    starts_as(&home, "new-2", "clear");
+    assert_eq!(ports("new-2"), json!(["2222"]));
+    // A turn that ends marks a session that was seen before.
+    event("old-1", "Stop", json!({}));
+    let unobserved = home.call("list_sessions", &json!({ "unobserved": true, "project": "*" }));
+    assert!(unobserved.to_string().contains("\"old-1\""), "{unobserved}");
 }
 
 /// @context_inherited

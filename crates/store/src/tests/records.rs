@@ -211,7 +211,7 @@ fn no_fork_begins_in_the_session_of_marks() {
         sessions::touch(tx, &marks).map(|seen| seen.id)
     });
     let fork = desk.session("s-2", "app", 60);
-    assert_eq!(desk.read(|rx| sessions::latest_before(rx, project, fork.id)), Some(own));
+    assert_eq!(desk.read(|rx| sessions::latest_before(rx, project, fork.id, i64::MAX)), Some(own));
 }
 
 /// @obs_summary
