@@ -2,7 +2,7 @@
 //! They prove nothing about the tests that did not run, unless a failure was seen before.
 
 use super::outcome::Outcome;
-use super::verdict::{RunReport, Tally, Verdict};
+use super::verdict::{Tally, Verdict};
 use crate::shell::Simple;
 
 /// Exit codes of a command that SIGINT, SIGKILL, SIGPIPE or SIGTERM ended, as shells and as other programs report them, and
@@ -27,7 +27,13 @@ const INTERRUPTED: &[&str] = &[
     "Bazel caught interrupt signal",
     "ERROR: build interrupted",
     "ERROR: got KeyboardInterrupt signal",
+    // Another program killed what make waits for.
+    "make: *** wait: No child processes",
+    "Gradle build daemon disappeared unexpectedly",
+    "Build cancelled while executing task ",
 ];
+/// Lines with which go reports how a test binary ended, if that was such a signal.
+const GO_SIGNALS: [&str; 3] = ["signal: interrupt", "signal: killed", "signal: terminated"];
 /// Programs that report how a script or a target ended, and endings of such a line if that was a signal.
 const REPORTING: &[&str] = &[
     "npm error ",
@@ -37,6 +43,8 @@ const REPORTING: &[&str] = &[
     "error: script ",
     "make",
     "gmake",
+    // Gradle: `> Process 'Gradle Test Executor 1' finished with non-zero exit value 143`.
+    "> Process '",
 ];
 const ENDED_BY_SIGNAL: &[&str] = &[
     "signal SIGINT",
@@ -51,6 +59,9 @@ const ENDED_BY_SIGNAL: &[&str] = &[
     "Error 130",
     "Error 137",
     "Error 143",
+    "value 130",
+    "value 137",
+    "value 143",
     "] Interrupt",
     "] Killed",
     "] Terminated",
@@ -58,12 +69,13 @@ const ENDED_BY_SIGNAL: &[&str] = &[
 /// Lines at the end of an output that are searched for the interruption. Behind it are only the numbers so far.
 const LAST_LINES: usize = 200;
 
-/// Whether the run, the first of these commands, was cut off. `printed` is its exit code if the line prints it.
+/// Whether the run, the first of these commands, was cut off. `printed` is its exit code if the line prints it. `read` has
+/// its numbers, and its verdict without the lines in which other programs only report that it failed.
 pub(super) fn is_cut_off(
     commands: &[Simple],
     outcome: &Outcome<'_>,
     printed: Option<i64>,
-    report: RunReport,
+    (tally, without_reports): (Tally, impl FnOnce() -> Verdict),
 ) -> bool {
     let Some((run, rest)) = commands.split_first() else { return false };
     let code = printed.or(outcome.exit_code);
@@ -71,22 +83,49 @@ pub(super) fn is_cut_off(
     if is_success && (run.decides || printed.is_some()) {
         return false;
     }
-    let Tally { failed, errors, .. } = report.tally;
-    let is_red = [failed, errors].into_iter().flatten().any(|count| count > 0);
-    if !is_red && says_interrupted(outcome) {
-        return true;
-    }
     let is_killed = code.is_some_and(|code| KILLED.contains(&code));
-    let is_stopped = code.is_none() && !is_success && is_stopped_by_host(outcome);
-    if !is_killed && !is_stopped {
+    let is_stopped = || code.is_none() && !is_success && is_stopped_by_host(outcome);
+    let killed_files = killed_files(outcome);
+    let is_told = killed_files > 0 || says_interrupted(outcome);
+    let is_torn = || run.decides && is_torn(run, outcome);
+    if !(is_told || is_killed || is_stopped() || is_torn()) {
         return false;
     }
-    match report.verdict {
+    let failures: u64 = [tally.failed, tally.errors].into_iter().flatten().sum();
+    if failures > 0 {
+        return failures == killed_files;
+    }
+    match without_reports() {
         Verdict::Failed => false,
         Verdict::Unknown => true,
         // In `cargo test && sleep 600` the run had passed.
-        Verdict::Passed => run.decides && !rest.iter().any(|command| command.decides),
+        Verdict::Passed => is_told || run.decides && !rest.iter().any(|command| command.decides),
     }
+}
+
+/// The number of test files that `node --test` counts as failed because their process was killed.
+fn killed_files(outcome: &Outcome<'_>) -> u64 {
+    let of = |text: &&str| {
+        let lines = || text.lines().map(str::trim);
+        lines().zip(lines().skip(1)).filter(|(line, next)| is_killed_file(line, next)).count()
+    };
+    outcome.texts.iter().map(|text| of(text) as u64).sum()
+}
+
+/// `exitCode: ~` and `signal: 'SIGTERM'`, behind the name of the file.
+fn is_killed_file(line: &str, next: &str) -> bool {
+    const SIGNALS: [&str; 3] = ["signal: 'SIGINT'", "signal: 'SIGKILL'", "signal: 'SIGTERM'"];
+    line == "exitCode: ~" && SIGNALS.contains(&next)
+}
+
+/// Whether the output is the beginning of a report by `node --test`: without the plan, which is its last line but for totals.
+/// A signal ends it with exit code 1.
+fn is_torn(run: &Simple, outcome: &Outcome<'_>) -> bool {
+    let is_node = |text: &&str| text.lines().any(|line| line == "TAP version 13");
+    let is_plan = |line: &str| line.starts_with("1..");
+    !run.hidden
+        && outcome.texts.iter().any(is_node)
+        && !outcome.texts.iter().any(|text| text.lines().any(is_plan))
 }
 
 fn is_stopped_by_host(outcome: &Outcome<'_>) -> bool {
@@ -126,6 +165,9 @@ fn is_interruption(line: &str) -> bool {
     }) {
         return true;
     }
+    if GO_SIGNALS.contains(&line) {
+        return true;
+    }
     // `process didn't exit successfully: `…` (signal: 15, SIGTERM: termination signal)` of cargo.
     let signals = ["(signal: 2, SIGINT", "(signal: 15, SIGTERM", "(signal: 9, SIGKILL"];
     if line.contains("process didn't exit successfully: ")
@@ -153,8 +195,10 @@ mod tests {
         let response = json!({ "exit_code": code, "stdout": output });
         let json = Json::from(&response);
         let outcome = outcome::of_failure(None, Some(&json), false);
-        let report = verdict::read(&commands, place, &run, &outcome.texts);
-        is_cut_off(&commands[place..], &outcome, None, report)
+        let tally = verdict::read(&commands, place, &run, &outcome.texts).tally;
+        let without_reports =
+            || verdict::read_without_reports(&commands, place, &run, &outcome.texts).verdict;
+        is_cut_off(&commands[place..], &outcome, None, (tally, without_reports))
     }
 
     /// @capture_run

@@ -28,7 +28,10 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
         let printed = printed_exit(&draft.commands, place, &outcome.texts);
         let report = verdict::read(&draft.commands, place, &run, &outcome.texts);
         let commands = &draft.commands[place..];
-        if !is_open && cut_off::is_cut_off(commands, outcome, printed, report) {
+        let without_reports =
+            || verdict::read_without_reports(&draft.commands, place, &run, &outcome.texts).verdict;
+        let read = (report.tally, without_reports);
+        if !is_open && cut_off::is_cut_off(commands, outcome, printed, read) {
             (outcome.interrupted, is_open) = (true, true);
         }
         let read = (printed, report);

@@ -175,6 +175,26 @@ struct Reading<'a> {
 
 /// Reads the output of a line with a run, which is the command at `place`. The output may be in several pieces.
 pub(super) fn read(commands: &[Simple], place: usize, run: &Run<'_>, texts: &[&str]) -> RunReport {
+    read_lines(commands, (place, run), texts, |_| true)
+}
+
+/// Reads the output as [`read`] does, but for the lines with which programs report that one that they started has failed.
+/// If that one was killed, such a line names no failure of a test.
+pub(super) fn read_without_reports(
+    commands: &[Simple],
+    place: usize,
+    run: &Run<'_>,
+    texts: &[&str],
+) -> RunReport {
+    read_lines(commands, (place, run), texts, |line| !builds::reports_child(line))
+}
+
+fn read_lines(
+    commands: &[Simple],
+    (place, run): (usize, &Run<'_>),
+    texts: &[&str],
+    counts: impl Fn(&str) -> bool,
+) -> RunReport {
     let mut reading = Reading {
         kind: run.kind,
         program: run.program,
@@ -192,7 +212,10 @@ pub(super) fn read(commands: &[Simple], place: usize, run: &Run<'_>, texts: &[&s
     };
     for text in texts {
         for line in lines::looked_at(text).into_iter().flat_map(lines::of) {
-            reading.line(&text::without_escapes(line));
+            let line = text::without_escapes(line);
+            if counts(&line) {
+                reading.line(&line);
+            }
         }
     }
     reading.report()

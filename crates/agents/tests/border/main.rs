@@ -6,6 +6,7 @@ mod answers;
 mod documented;
 mod fingerprints;
 mod hostile;
+mod killed;
 mod members;
 mod plain_failures;
 mod replay;

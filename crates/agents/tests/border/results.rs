@@ -413,7 +413,7 @@ fn a_commit_stays_one_whatever_becomes_of_its_push() {
 }
 
 /// A command of Claude Code that failed, with its exit code.
-fn failed(command: &str, output: &str, code: u8) -> ToolUse {
+pub(crate) fn failed(command: &str, output: &str, code: u8) -> ToolUse {
     let members = json!({"tool_name": "Bash", "tool_input": {"command": command},
         "error": format!("Exit code {code}\n{output}")});
     tool_of(extract("claude-code", &payload("PostToolUseFailure", members)).unwrap())

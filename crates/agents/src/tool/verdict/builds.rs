@@ -48,10 +48,50 @@ const CARGO: &[&str] = &[
 
 /// Whether cargo or rustc print this after `error: ` only if they fail.
 pub(super) fn is_cargo_failure(message: &str) -> bool {
-    let targets = number(message).is_some_and(|(_, rest)| {
+    names_failed_targets(message) || CARGO.iter().any(|start| message.starts_with(start))
+}
+
+/// Beginnings of the lines with which a program reports that a script, target, task or test binary that it started has
+/// failed.
+const CHILD_FAILED: &[&str] = &[
+    "npm error ",
+    "npm ERR! ",
+    "ELIFECYCLE",
+    "ERR_PNPM_RECURSIVE_",
+    "error Command failed",
+    "error: script \"",
+    "error: Recipe `",
+    "error: test failed, to rerun pass ",
+    "error: test run failed",
+    "make: *** ",
+    "gmake: *** ",
+    "make[",
+    "FAIL\t",
+    "> Task :",
+    "FAILURE: Build failed with ",
+    "BUILD FAILED",
+    "[INFO] BUILD FAILURE",
+    "[ERROR] Failed to execute goal ",
+    "[ERROR] [Help 1] http",
+];
+
+/// Whether a program reports with this line that one that it started has failed.
+pub(super) fn reports_child(line: &str) -> bool {
+    let line = line.trim();
+    // `error: could not compile `shop` (lib)` without `due to 2 previous errors`: rustc did not end by itself.
+    let could_not = line.starts_with("error: could not compile ") && !line.contains(" due to ");
+    let targets = line.strip_prefix("error: ").is_some_and(names_failed_targets);
+    line == "FAIL"
+        || could_not
+        || targets
+        || CHILD_FAILED.iter().any(|start| line.starts_with(start))
+}
+
+/// `2 targets failed:`.
+fn names_failed_targets(message: &str) -> bool {
+    number(message).is_some_and(|(_, rest)| {
         rest.starts_with(" target failed:") || rest.starts_with(" targets failed:")
-    });
-    targets || CARGO.iter().any(|start| message.starts_with(start))
+    })
 }
 
 /// How rake and Rails report a task that failed.
