@@ -217,11 +217,14 @@ impl Cursor {
         at: Option<i64>,
         sink: &mut EventSink<'_>,
     ) {
-        // The agent wrote the task of a subagent.
-        if words.trim().is_empty() || self.parent.is_some() {
+        if words.trim().is_empty() {
             return;
         }
         self.end_turn(sink);
+        // The agent wrote the task of a subagent.
+        if self.parent.is_some() {
+            return;
+        }
         self.prompt = id.map(str::to_owned);
         self.answers = 0;
         let mut payload = self.payload();
@@ -231,7 +234,7 @@ impl Cursor {
     }
 
     fn said(&mut self, words: &str, at: Option<i64>) {
-        if !words.trim().is_empty() && self.parent.is_none() {
+        if !words.trim().is_empty() {
             self.answer = Some((words.to_owned(), at));
         }
     }
@@ -239,10 +242,13 @@ impl Cursor {
     fn end_turn(&mut self, sink: &mut EventSink<'_>) {
         let Some((words, at)) = mem::take(&mut self.answer) else { return };
         self.answers += 1;
-        let position = self.prompt.is_some().then_some(self.answers);
+        // Without the id of a prompt or of a subagent, an answer is recognised by its text.
+        let is_subagent = self.parent.is_some();
+        let position = (is_subagent || self.prompt.is_some()).then_some(self.answers);
         let mut payload = self.payload();
         payload.set("text", Json::Text(words.into()));
-        sink(ReadEvent { name: "afterAgentResponse", payload: payload.into(), at, position });
+        let name = if is_subagent { "subagentStop" } else { "afterAgentResponse" };
+        sink(ReadEvent { name, payload: payload.into(), at, position });
     }
 
     /// The members that all events have.

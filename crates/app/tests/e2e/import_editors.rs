@@ -109,13 +109,14 @@ fn a_conversation_of_a_subagent_belongs_to_the_one_that_started_it() {
     let task = json!({ "type": 1, "text": "explore the ibex files" });
     let tool = json!({ "name": "run_terminal_cmd", "status": "completed", "toolCallId": "call_2",
                        "rawArgs": "{\"command\":\"ls ibex\"}", "result": "{}" });
-    let call =
-        json!({ "type": 2, "text": "", "toolFormerData": tool, "workspaceProjectDir": shop });
+    let call = json!({ "type": 2, "text": "Two ibexes.", "toolFormerData": tool, "workspaceProjectDir": shop });
     conversation("c-2", json!([]), [task, call]);
     let imported = import(&home, &["cursor"]);
-    assert_eq!(counts(&imported), [1, 1, 1, 0, 0], "the task is no prompt: {imported}");
+    assert_eq!(counts(&imported), [1, 2, 1, 0, 0], "the task is no prompt: {imported}");
     assert_eq!(imported["sessions"], 1, "{imported}");
     assert_eq!(imported["projects"][0]["project"], "shop", "{imported}");
+    let again = import(&home, &["cursor"]);
+    assert_eq!(again["added"], 0, "{again}");
 }
 
 /// @import_cursor

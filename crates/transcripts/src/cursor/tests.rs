@@ -85,7 +85,45 @@ fn lines_of_the_agent_have_neither_ids_nor_times() {
         parent: Some("c-1".to_owned()),
         ..SessionPlace::default()
     };
-    assert_eq!(events_of(child, &rows), ["postToolUse Shell"]);
+    assert_eq!(
+        events_of(child, &rows),
+        ["postToolUse Shell", "subagentStop the cache"],
+        "the agent wrote the task"
+    );
+}
+
+#[test]
+fn a_subagent_has_an_answer_for_each_of_its_tasks() {
+    let place = SessionPlace {
+        session: Some("c-2".to_owned()),
+        parent: Some("c-1".to_owned()),
+        ..SessionPlace::default()
+    };
+    let says = |kind: u8, text: &str| json!({ "type": kind, "text": text });
+    let rows = [
+        bubble("b-1", says(1, "explore the cache")),
+        bubble("b-2", says(2, "let me look")),
+        tool("call_1", "completed"),
+        bubble("b-3", says(2, "it is stale")),
+        bubble("b-4", says(1, "and the index?")),
+        bubble("b-5", says(2, "it is fresh")),
+    ];
+    assert_eq!(
+        events_of(place.clone(), &rows),
+        ["postToolUse Shell call_1", "subagentStop it is stale", "subagentStop it is fresh"]
+    );
+    let mut reader = Cursor::default();
+    reader.place(Some(&place));
+    let mut positions = Vec::new();
+    let mut sink = |event: ReadEvent<'_>| {
+        assert_eq!(event.payload.get("agent_id").and_then(Json::as_str), Some("c-2"));
+        positions.extend(event.position);
+    };
+    for row in &rows {
+        reader.line(row.to_string().as_bytes(), &mut sink).unwrap();
+    }
+    reader.finish(false, &mut sink);
+    assert_eq!(positions, [1], "the last answer may not be whole yet");
 }
 
 #[test]
