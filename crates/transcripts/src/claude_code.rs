@@ -255,10 +255,14 @@ impl ClaudeCode {
             has_result = true;
             self.result(line, result, &context, sink);
         }
-        if has_result || line.is_of_subagent() {
+        if has_result {
             return Ok(());
         }
         let Some(text) = words(content) else { return Ok(()) };
+        if line.is_of_subagent() {
+            self.resume_subagent(line, &text, sink);
+            return Ok(());
+        }
         if text.starts_with(INTERRUPTED) {
             self.turn.message = None;
             return Ok(());
@@ -282,6 +286,15 @@ impl ClaudeCode {
             }
         }
         Ok(())
+    }
+
+    /// Reports the final answer of a subagent that gets another task. The agent wrote the task, so it is no prompt.
+    fn resume_subagent(&mut self, line: &ClaudeLine<'_>, task: &str, sink: &mut EventSink<'_>) {
+        let message = self.turn.message.as_ref().filter(|message| message.is_final);
+        let subagent = message.and_then(|message| message.context.subagent.as_ref());
+        if subagent.is_some() && subagent == line.agent_id.as_ref() && !is_report(task) {
+            self.end_turn(sink);
+        }
     }
 
     /// Whether no call is open after a prompt with these words. A call that has no result by the next prompt was

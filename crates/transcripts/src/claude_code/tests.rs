@@ -154,6 +154,44 @@ fn a_slash_command_is_a_prompt_unless_claude_code_runs_it_itself() {
 }
 
 #[test]
+fn a_subagent_that_gets_another_task_keeps_its_earlier_answer() {
+    let of = |line: String| line.replacen('{', r#"{"isSidechain":true,"agentId":"a1","#, 1);
+    let says = |id: &str, text: &str, more: &str| {
+        assistant(id, &format!(r#"[{{"type":"text","text":"{text}"}}]"#), more)
+    };
+    let end = r#","stop_reason":"end_turn""#;
+    let result = user("r", r#"[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]"#);
+    let notice = user("u3", r#""hurry up""#);
+    // Earlier versions stored no reason.
+    for end in [end, ""] {
+        let lines = [
+            user("u1", r#""look at the cache""#),
+            says("m1", "let me look", r#","stop_reason":"tool_use""#),
+            assistant("m1", &format!("[{}]", call("t1", "Bash")), ""),
+            notice.clone(),
+            result.clone(),
+            says("m2", "it is stale", end),
+            user("u2", r#""and the index?""#),
+            says("m3", "it is fresh", end),
+        ];
+        let lines = lines.map(of);
+        assert_eq!(
+            events(&lines.each_ref().map(String::as_str), true),
+            ["PostToolUse Bash", "SubagentStop it is stale", "SubagentStop it is fresh"]
+        );
+    }
+    // In the session's own file its lines end no turn.
+    let lines = [
+        user("u1", r#""hello""#),
+        answer("m1", "done"),
+        of(user("u2", r#""look""#)),
+        of(says("m2", "seen", end)),
+    ];
+    let found = events(&lines.each_ref().map(String::as_str), false);
+    assert_eq!(found[0], "UserPromptSubmit hello");
+}
+
+#[test]
 fn lines_that_cannot_be_read_say_why() {
     let mut reader = ClaudeCode::default();
     let mut read = |line: &[u8]| reader.line(line, &mut |_| {});
