@@ -137,6 +137,32 @@ fn read_lines(
     Ok(work.report(file, Some(head), sink))
 }
 
+/// Whether a transcript has an event that an import would store. It is read until the first one. A session of a database
+/// and a file that cannot be read count as such: an import names the problem.
+pub fn has_event(source: &Source, file: &Transcript, now: i64) -> bool {
+    let is_by_line = !file.is_in_database && source.file_rows.is_none();
+    if !is_by_line || bytes::is_document(file) {
+        return true;
+    }
+    let mut work = FileWork::new(source, file, 0, now);
+    work.reader.place(source.origin_of(file).as_ref());
+    let Ok(opened) = bytes::open(file, 0) else { return true };
+    let mut input = BufReader::with_capacity(BUFFER_BYTES, opened);
+    let (mut line, mut found) = (Vec::new(), false);
+    while !found {
+        match lines::next(&mut input, &mut line) {
+            Ok(NextLine::Line(_)) => work.line(&line, &mut |_| found = true),
+            Ok(NextLine::TooLong(_)) => {}
+            Ok(NextLine::End) => {
+                work.finish(true, &mut |_| found = true);
+                return found;
+            }
+            Err(_) => return true,
+        }
+    }
+    found
+}
+
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 

@@ -20,7 +20,7 @@ mod rows;
 mod sources;
 mod tools;
 
-pub use file::{FileReport, TranscriptFiles, path_hash};
+pub use file::{FileReport, TranscriptFiles, has_event, path_hash};
 pub use memory_files::MemoryPlaces;
 pub use order::in_reading_order;
 pub use record_report::{RecordReport, RecordSink, cursor_of};

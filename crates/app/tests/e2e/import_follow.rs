@@ -108,3 +108,40 @@ fn doctor_reports_sessions_that_hooks_missed_and_the_command_that_brings_them() 
     assert_eq!(home.run(&["import", "claude-code"]).code, 0);
     assert_eq!(warnings(&home), "");
 }
+
+/// @import_gap
+#[test]
+fn doctor_does_not_miss_threads_that_an_import_leaves_out() {
+    let home = home();
+    std::fs::create_dir_all(home.path("shop/.git")).unwrap();
+    let cwd = home.path("shop").to_string_lossy().into_owned();
+    let payload = json!({ "session_id": "th-0", "cwd": cwd, "prompt": "hello", "hook_event_name": "UserPromptSubmit", "turn_id": "u-0" });
+    let hook = ["hook", "UserPromptSubmit", "--agent", "codex"];
+    assert_eq!(home.run_with(&hook, payload.to_string().as_bytes()).code, 0);
+    assert!(finds(&home, "hello"));
+    let changed = UNIX_EPOCH
+        + Duration::from_millis(u64::try_from(client::clock::now_ms() + 3_600_000).unwrap());
+    let rollout = |number: u8, source: Value, turns: &[&str]| {
+        let at = model::time::rfc3339(some_days_ago());
+        let line = |kind: &str, payload: Value| {
+            format!("{}\n", json!({ "timestamp": at, "type": kind, "payload": payload }))
+        };
+        let id = format!("019a0001-0000-7000-8000-00000000000{number}");
+        let mut text = line("session_meta", json!({ "id": id, "cwd": cwd, "source": source }));
+        for turn in turns {
+            text += &line("event_msg", json!({ "type": "task_started", "turn_id": turn }));
+            text += &line("event_msg", json!({ "type": "user_message", "message": turn }));
+        }
+        let file = home.write(
+            &format!(".codex/sessions/2026/10/05/rollout-2026-10-05T09-00-00-{id}.jsonl"),
+            &text,
+        );
+        std::fs::File::open(file).unwrap().set_modified(changed).unwrap();
+    };
+    rollout(1, json!({ "subagent": "review" }), &["u-1"]);
+    rollout(2, json!("cli"), &["external-import-turn-1", "external-import-turn-2"]);
+    assert_eq!(warnings(&home), "");
+    rollout(3, json!("cli"), &["external-import-turn-1", "u-3"]);
+    let warned = warnings(&home);
+    assert!(warned.contains("1 session of Codex on disk newer"), "{warned}");
+}

@@ -41,6 +41,8 @@ pub const IMPORT_PROBLEMS_SHOWN: usize = 10;
 pub const IMPORT_FOLLOW_SECONDS: u64 = 60;
 /// A session on disk that is newer than the last captured event by more than this was missed, in milliseconds.
 pub const IMPORT_GAP_MS: i64 = 10 * 60 * 1000;
+/// Files that `doctor` reads to tell whether an import would add something; further ones count as such.
+pub const IMPORT_GAP_READ: usize = 200;
 /// Days before an agent deletes a transcript at which `doctor` warns.
 pub const IMPORT_DELETION_DAYS: u32 = 7;
 /// Bytes of another program's database that may be copied, to be recovered without touching the original.

@@ -15,8 +15,8 @@ use crate::world;
 /// A warning: the fault, and the command that helps.
 pub(super) type HistoryWarning = (String, String);
 
-/// Compares the transcripts of each agent with the records. Only names and sizes of files are read, except for the ids
-/// of sessions that are about to be deleted.
+/// Compares the transcripts of each agent with the records. Only names and sizes of files are read, except for those of
+/// which a warning may follow.
 pub(super) fn check_all(ask: &dyn Fn(&str, Value) -> Reply) -> Vec<HistoryWarning> {
     let now = client::clock::now_ms();
     let stats = ask("memory_stats", json!({})).unwrap_or_default();
@@ -27,7 +27,7 @@ pub(super) fn check_all(ask: &dyn Fn(&str, Value) -> Reply) -> Vec<HistoryWarnin
         let Some(missing) = not_imported(ask, files) else { continue };
         let last =
             stats["agents"][source.name].as_i64().map(|seconds| seconds.saturating_mul(1000));
-        checks.extend(last.and_then(|last| gap(source, &missing, last)));
+        checks.extend(last.and_then(|last| gap(source, &missing, last, now)));
         checks.extend(deletion(ask, source, &missing, now));
     }
     checks
@@ -62,9 +62,14 @@ fn not_imported(
 }
 
 /// Sessions on disk that are newer than the last event of their agent: its hooks do not work.
-fn gap(source: &Source, missing: &[Transcript], last: i64) -> Option<HistoryWarning> {
+fn gap(source: &Source, missing: &[Transcript], last: i64, now: i64) -> Option<HistoryWarning> {
     let newer = |file: &&Transcript| file.modified > last.saturating_add(limits::IMPORT_GAP_MS);
-    let count = missing.iter().filter(newer).count() as u64;
+    let newer: Vec<&Transcript> = missing.iter().filter(newer).collect();
+    // Agents also write threads for themselves, which an import leaves out. The newest files are read until their first
+    // event; it is at the beginning of nearly all.
+    let (read, unread) = newer.split_at(newer.len().min(limits::IMPORT_GAP_READ));
+    let with_events = read.iter().filter(|file| ::import::has_event(source, file, now)).count();
+    let count = (with_events + unread.len()) as u64;
     let what = counted(count, "session");
     let detail = format!("{what} of {} on disk newer than its last captured event", source.title);
     let hint = format!("`rekindle import {}` brings what hooks missed.", source.name);
