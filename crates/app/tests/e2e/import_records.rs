@@ -258,6 +258,15 @@ fn rows_of_nmem_become_records_one_to_one() {
     assert_eq!(state(&db), unchanged);
     undo(&home, &imported["batch"]);
     assert_eq!(sqlite::dump(&home), before);
+    // The printed command names our database, because the variable names that of nmem.
+    let said = home.command(["import", "nmem"]).env("NMEM_DB", &db).output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    let advice = said.lines().find_map(|line| line.strip_prefix("undo it with: rekindle "));
+    let advice: Vec<&str> = advice.expect(&said).split(' ').collect();
+    let undone = home.command(advice.iter().chain(&["--yes"])).env("NMEM_DB", &db).output();
+    assert_eq!(undone.unwrap().status.code(), Some(0), "{advice:?}");
+    assert_eq!(sqlite::dump(&home), before);
+    assert_eq!(state(&db), unchanged);
 }
 
 /// @import_claude_mem

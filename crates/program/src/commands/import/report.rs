@@ -59,6 +59,10 @@ pub(super) fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals
         return world.out.error(&nothing_read(plan, problems));
     }
     let mut text = told(plan, totals, world.out.width());
+    if let Some(batch) = totals.batch.filter(|_| totals.counts.added() > 0) {
+        let db = database_flag(world);
+        text.push_str(&format!("\nundo it with: rekindle{db} import --undo {batch}"));
+    }
     for line in finds.iter().flat_map(FirstFinds::lines) {
         text.extend(["\n", &line]);
     }
@@ -235,8 +239,24 @@ fn told(plan: &ImportPlan, totals: &ImportTotals, width: usize) -> String {
             text::counted(totals.unchanged, "file")
         ));
     }
-    if let Some(batch) = totals.batch.filter(|_| counts.added() > 0) {
-        lines.push(format!("undo it with: rekindle import --undo {batch}"));
-    }
     lines.join("\n")
+}
+
+/// The flag that names the database of this import, if another command would use a different one: `--db` named it, or the
+/// variable for it named the source.
+fn database_flag(world: &World) -> String {
+    let own = &world.locations.database;
+    match client::platform::locations(None).database == *own {
+        true => String::new(),
+        false => format!(" --db {}", shell_word(&own.to_string_lossy())),
+    }
+}
+
+/// A text as one word of a shell's command line.
+fn shell_word(text: &str) -> String {
+    let is_plain = |sign: char| sign.is_alphanumeric() || "/._-+:@%".contains(sign);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
