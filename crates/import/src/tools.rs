@@ -78,6 +78,17 @@ impl MemoryTool {
         places.into_iter().flatten().filter(|path| path.exists()).collect()
     }
 
+    /// The file or folder that the tool's environment variable names, if it is not there.
+    pub fn missing(self, var: &Environment<'_>) -> Option<PathBuf> {
+        let name = match self {
+            MemoryTool::Nmem => "NMEM_DB",
+            MemoryTool::ClaudeMem => "CLAUDE_MEM_DATA_DIR",
+            MemoryTool::McpMemory => "MEMORY_FILE_PATH",
+            MemoryTool::Engram | MemoryTool::BasicMemory => return None,
+        };
+        var(name).map(PathBuf::from).filter(|path| !path.exists())
+    }
+
     /// Reads the memories of a file or folder. Those without a project belong to the home directory.
     pub(crate) fn read(
         self,

@@ -269,6 +269,20 @@ fn rows_of_nmem_become_records_one_to_one() {
     assert_eq!(state(&db), unchanged);
 }
 
+/// @import_nmem @import_bad_sources
+#[test]
+fn a_variable_that_names_a_missing_file_is_an_error() {
+    let home = home();
+    let missing = home.path("gone/nmem.db");
+    for (tool, variable) in [("nmem", "NMEM_DB"), ("mcp-memory", "MEMORY_FILE_PATH")] {
+        let run = home.command(["import", tool]).env(variable, &missing).output().unwrap();
+        assert_eq!(run.status.code(), Some(1), "{run:?}");
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert!(said.contains(&*missing.to_string_lossy()), "{said}");
+    }
+    assert!(!missing.exists());
+}
+
 /// @import_claude_mem
 #[test]
 fn claude_mem_gives_prompts_and_memories() {

@@ -28,7 +28,13 @@ pub(super) fn named(
     for name in names {
         if let Some(tool) = MemoryTool::named(name) {
             let found = tool.locations(&var);
-            if found.is_empty() {
+            if found.is_empty()
+                && let Some(path) = tool.missing(&var)
+            {
+                unread
+                    .unreadable
+                    .push((path, "there is no file or folder of this name".to_owned()));
+            } else if found.is_empty() {
                 unread.absent.push(format!(
                     "no memories of {name} were found on this machine; name the file or folder: `rekindle import PATH`"
                 ));
