@@ -101,18 +101,29 @@ pub(crate) const OPEN: &str = "SELECT id FROM failures \
      WHERE project = ?1 AND run = ?2 AND fixed_by IS NULL AND +at <= ?3 ORDER BY id DESC LIMIT ?4";
 pub(crate) const REOPEN: &str = "UPDATE failures SET fixed_by = NULL WHERE fixed_by = ?1";
 
-/// Records that a run failed. Without lines of an error nothing is recorded.
-pub fn failed(tx: &Tx<'_>, ended: &EndedRun<'_>, lines: &Fingerprint) -> Result<(), OpError> {
+/// Records that a run failed. `line` is its command: of failures whose outputs say nothing, those of equal commands in a
+/// project are listed as one.
+pub fn failed(
+    tx: &Tx<'_>,
+    ended: &EndedRun<'_>,
+    lines: &Fingerprint,
+    line: &str,
+) -> Result<(), OpError> {
     const ADD: &str = "INSERT OR IGNORE INTO failures (id, alike, project, session, run, at, lines) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     const AGAIN: &str = "UPDATE failures SET seen = seen + 1 WHERE id = ?1";
-    if lines.is_empty() {
-        return Ok(());
-    }
     if let Added::Folded(id) = ended.record {
         return tx.sql(|db| db.prepare_cached(AGAIN)?.execute([id]).map(drop));
     }
     let id = ended.record.id();
+    let by_command;
+    let lines = match lines.is_empty() {
+        true => {
+            by_command = Fingerprint::of_command(line, ended.project);
+            &by_command
+        }
+        false => lines,
+    };
     let alike = alike(tx, Some(ended.kind), lines)?.first().copied();
     let EndedRun { kind, session, project, at, .. } = *ended;
     let given = params![id, alike.unwrap_or(id), project, session, kind.hash(), at, to_blob(lines)];
@@ -170,7 +181,7 @@ fn restore_one(tx: &Tx<'_>, seen: &Observation) -> Result<(), OpError> {
     let ended = EndedRun { kind, session, project, at, record: Added::New(seen.id) };
     match run::result(seen) {
         Some("passed") => return passed(tx, &ended, &seen.content),
-        Some("failed") => failed(tx, &ended, &run::fingerprint(metadata))?,
+        Some("failed") => failed(tx, &ended, &run::fingerprint(metadata), &seen.content)?,
         _ => return Ok(()),
     }
     tx.sql(|db| db.prepare_cached(SEEN)?.execute(params![seen.id, count]))?;

@@ -23,6 +23,13 @@ impl Fingerprint {
         Fingerprint::from_hashes(significant(output).iter().map(|line| hash(line)))
     }
 
+    /// The fingerprint of a failure whose output says nothing: its command and its project. It is like that of no output,
+    /// because no line of an output has a line break.
+    pub fn of_command(line: &str, project: i64) -> Fingerprint {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        Fingerprint(vec![hash(&format!("{}\n{project}", words.join(" ")))])
+    }
+
     /// The fingerprint with these lines.
     pub fn from_hashes(hashes: impl IntoIterator<Item = u32>) -> Fingerprint {
         let mut hashes: Vec<u32> = hashes.into_iter().collect();

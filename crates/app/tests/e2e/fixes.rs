@@ -544,6 +544,48 @@ fn a_command_without_an_error_chooses_from_the_list() {
 
 /// @fixes_find
 #[test]
+fn a_failure_without_an_error_of_its_own_is_listed_by_its_command() {
+    let home = home();
+    let _daemon = home.daemon();
+    let agent = agent(&home, "s-1");
+    let runs = |command: &str, output: &str| {
+        agent.runs(command, json!({ "stdout": output, "stderr": "" }));
+    };
+    let listed = |params: Value| {
+        let of = |one: &Value| (one["command"].clone(), one["seen"].clone(), one["error"].clone());
+        known(&home, params).iter().map(of).collect::<Vec<_>>()
+    };
+    runs("pytest -q | tail -1", "1 failed, 3 passed in 0.1s");
+    runs("pytest -q | tail -1", "2 failed, 2 passed in 0.3s");
+    runs(
+        "cargo test -q 2>&1 | tail -1",
+        "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s",
+    );
+    let pytest = || json!({ "command": "pytest" });
+    let error = json!("2 failed, 2 passed in 0.3s");
+    let expected = [(json!("pytest -q | tail -1"), json!(2), error)];
+    assert_eq!(listed(pytest()), expected);
+    assert_eq!(listed(json!({})).len(), 2, "another command");
+    assert_eq!(known(&home, pytest())[0].get("fix"), None);
+    agent.edits("shop/cart.py");
+    runs("pytest -q | tail -1", "4 passed in 0.1s");
+    let fix = known(&home, pytest())[0]["fix"].clone();
+    assert_eq!(
+        (&fix["command"], &fix["files"]),
+        (&json!("pytest -q | tail -1"), &json!(["shop/cart.py"]))
+    );
+    assert!(
+        known(&home, json!({ "error": "3 failed, 1 passed in 0.2s" })).is_empty(),
+        "like no other"
+    );
+    let mut line = home.command(["fixes"]);
+    line.current_dir(home.path("shop"));
+    let shown = testkit::home::finish(line, b"").ok();
+    assert!(shown.contains("Command   pytest -q | tail -1\n  Seen      2 times"), "{shown}");
+}
+
+/// @fixes_find
+#[test]
 fn a_failure_is_found_by_the_name_of_its_test() {
     let home = home();
     let _daemon = home.daemon();

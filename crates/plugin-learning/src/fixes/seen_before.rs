@@ -30,7 +30,7 @@ pub(crate) fn recorded(tx: &Tx<'_>, seen: &Captured<'_>, record: Added) -> Resul
     let (session, project) = (seen.session.id, seen.session.project);
     let ended = EndedRun { kind, session, project, at, record };
     if !has_passed {
-        return failures::failed(tx, &ended, &run::fingerprint(&tool.metadata));
+        return failures::failed(tx, &ended, &run::fingerprint(&tool.metadata), &tool.content);
     }
     let line = tool.command.as_ref().unwrap_or(&tool.content);
     failures::passed(tx, &ended, line)?;

@@ -30,7 +30,7 @@ fn run_in(desk: &Desk, session: Seen, line: &str, error: Option<&'static str>, a
             record,
         };
         match error {
-            Some(error) => failures::failed(tx, &ended, &Fingerprint::of(error))?,
+            Some(error) => failures::failed(tx, &ended, &Fingerprint::of(error), &line)?,
             None => failures::passed(tx, &ended, &line)?,
         }
         Ok(record.id())
@@ -94,6 +94,31 @@ fn failures_of_another_project_or_program_are_not_found() {
     assert_eq!(everywhere.len(), 1);
     let cargo = RunKind { program: "cargo", subcommand: "test" };
     assert!(desk.read(|rx| failures::find(rx, None, Some(cargo), &lines)).is_empty());
+}
+
+#[test]
+fn a_failure_whose_output_says_nothing_is_listed_by_its_command_and_is_like_no_other() {
+    const NOTHING: &str = "1 failed, 3 passed in 0.1s";
+    let desk = Desk::new();
+    let first = run(&desk, "pytest -q", Some(NOTHING), 0);
+    let second = run(&desk, "pytest  -q", Some(NOTHING), 1);
+    let other = run(&desk, "pytest -x", Some(NOTHING), 2);
+    let fix = run(&desk, "pytest -q", None, 3);
+    let elsewhere = desk.session("s-2", "other", 4);
+    run_in(&desk, elsewhere, "pytest -q", Some(NOTHING), 5);
+    let listed = desk.read(|rx| failures::list(rx, Some(&[desk.project.id]), None, 9));
+    let told: Vec<_> = listed.iter().map(|one| (one.id, one.seen, one.last)).collect();
+    assert_eq!(told, [(first, 2, second), (other, 1, other)]);
+    assert_eq!(listed[0].fixes, [(second, fix), (first, fix)]);
+    assert_eq!(desk.read(|rx| failures::list(rx, None, None, 9)).len(), 3, "of each project");
+    assert_eq!(find(&desk, NOTHING), None);
+    assert!(
+        desk.read(|rx| failures::find_with_lines(rx, None, None, &Fingerprint::of(NOTHING)))
+            .is_empty()
+    );
+    let filter = PurgeFilter { ids: Some(vec![first, second, other]), ..PurgeFilter::default() };
+    desk.write(move |tx| purge::run(tx, &filter).map(drop));
+    assert_eq!(desk.read(|rx| rows(rx, "failure_lines")), 1, "that of the other project");
 }
 
 #[test]
