@@ -653,8 +653,6 @@ pub const FOLDED_READ_MAX: usize = 64;
 pub const VERDICTS_MAX: usize = 14_000;
 /// Cached statements of texts, as hashes, about a megabyte; the cache is cleared when it is full.
 pub const STATEMENTS_MAX: usize = 2_000;
-/// Unindexed records whose embeddings are cached; with more, the cache is cleared.
-pub const UNINDEXED_EMBEDDINGS_MAX: usize = 1_024;
 /// Results of a search for similar records.
 pub const SIMILAR_DEFAULT: usize = 10;
 pub const SIMILAR_MAX: usize = 100;

@@ -8,6 +8,7 @@ use meaning::Vector;
 use model::{OpError, limits};
 
 use crate::cells::Cells as _;
+use crate::memory_vectors::MemoryVectors;
 use crate::tx::Rx;
 use crate::verdicts::Verdicts;
 
@@ -16,6 +17,7 @@ use crate::verdicts::Verdicts;
 pub(crate) struct Catalogue {
     passages: RwLock<Passages>,
     pub(crate) verdicts: Verdicts,
+    pub(crate) memories: MemoryVectors,
 }
 
 pub(crate) const AFTER: &str = "SELECT id, doc, session, project, at / 1000, kind, length, words, vector FROM passages \
@@ -54,6 +56,9 @@ impl Catalogue {
     pub(crate) fn learn(&self, vectors: &[(usize, Vector)]) {
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         vectors.iter().for_each(|(passage, vector)| passages.learn(*passage, vector));
+        drop(passages);
+        // It has read these passages without their embeddings.
+        self.memories.clear();
     }
 
     /// Removes deleted passages.
@@ -72,6 +77,7 @@ impl Catalogue {
     pub(crate) fn clear(&self) {
         *self.passages.write().unwrap_or_else(PoisonError::into_inner) = Passages::default();
         self.verdicts.clear();
+        self.memories.clear();
     }
 }
 

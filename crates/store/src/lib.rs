@@ -58,6 +58,7 @@ mod listed;
 pub mod literal;
 pub mod lost_id;
 pub mod memories;
+mod memory_vectors;
 mod mover;
 mod notices;
 pub mod observations;

@@ -1,6 +1,8 @@
 //! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each of
 //! these has at most one successor, so that following it ends at the memory that holds.
 
+use std::collections::HashSet;
+
 use meaning::Vector;
 use model::OpError;
 use model::memory::{MemoryCategory, MemoryStatus, id_of};
@@ -13,8 +15,7 @@ use text::secrets::Redacted;
 use crate::aggregate::{Aggregate, Document, Records, json_ids};
 use crate::calls;
 use crate::cells::Cells as _;
-use crate::search::Filter;
-use crate::search::similar::{nearest_first, nearest_to};
+use crate::memory_vectors::{KnownVectors, MemoryVectors, UnindexedMemory};
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
@@ -214,30 +215,47 @@ pub fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec
     rx.sql(|db| db.prepare_cached(&select)?.query_map(given, memory)?.collect())
 }
 
-/// The memories of these projects, or of all, that are nearest in meaning to the beginning of a text, nearest first: record
-/// ids with cosines. Those that are not indexed yet are among them, so that the index need not be complete.
+/// The memories of these projects, or of all, whose cosine with the beginning of a text is at least `least`, nearest first:
+/// record ids with cosines. Those that are not indexed yet are among them, so that the index need not be complete.
 pub fn nearest(
     rx: &Rx<'_>,
     text: &str,
     projects: Option<&[i64]>,
+    least: f64,
 ) -> Result<Vec<(i64, f64)>, OpError> {
-    const UNINDEXED: &str = "SELECT m.id, m.project FROM unindexed u CROSS JOIN memories m \
-         ON m.id = u.doc";
     let Some(vector) = beginning(text) else { return Ok(Vec::new()) };
-    let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
-    let mut near = nearest_to(rx, &vector, &filter)?;
-    let unindexed: Vec<(i64, i64)> = rx.sql(|db| {
-        let mut select = db.prepare_cached(UNINDEXED)?;
-        select.query_map([], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    let passages = rx.passages()?;
+    let own = MemoryVectors::default();
+    let (vectors, changes) = rx.memory_vectors().unwrap_or((&own, 0));
+    let mut known = vectors.after((passages.changes(), changes));
+    known.add_indexed(&passages, rx.registry().kind_of(KIND));
+    add_unindexed(rx, &mut known)?;
+    let mut near = known.near(&passages, &vector, (projects, least));
+    near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(b.cmp(a)));
+    let mut seen = HashSet::new();
+    near.retain(|(id, _)| seen.insert(*id));
+    Ok(near)
+}
+
+/// Adds the memories that were written since and are not indexed, and removes those that are indexed by now.
+fn add_unindexed(rx: &Rx<'_>, known: &mut KnownVectors) -> Result<(), OpError> {
+    const ENDS: &str = "SELECT (SELECT min(doc) FROM unindexed), (SELECT max(doc) FROM unindexed)";
+    const NEW: &str = "SELECT m.id, m.project FROM unindexed u CROSS JOIN memories m \
+         ON m.id = u.doc WHERE u.doc > ?1 ORDER BY u.doc";
+    let ends: (Option<i64>, Option<i64>) = rx
+        .sql(|db| db.prepare_cached(ENDS)?.query_row([], |row| Ok((row.cell(0)?, row.cell(1)?))))?;
+    let (Some(after), (_, Some(last))) = (known.keep_unindexed(ends), ends) else { return Ok(()) };
+    let rows: Vec<(i64, i64)> = rx.sql(|db| {
+        let mut select = db.prepare_cached(NEW)?;
+        select.query_map([after], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
     })?;
-    for (id, project) in unindexed {
-        if projects.is_none_or(|projects| projects.contains(&project)) {
-            let embed = || Ok(get(rx, id)?.and_then(|memory| beginning(&memory.content)));
-            let own = rx.embedding(id, embed)?;
-            near.extend(own.map(|own| (id, meaning::cosine(&vector, &own).into())));
-        }
+    let mut new = Vec::new();
+    for (id, project) in rows {
+        let vector = get(rx, id)?.and_then(|memory| beginning(&memory.content));
+        new.extend(vector.map(|vector| UnindexedMemory { id, project, vector }));
     }
-    Ok(nearest_first(near))
+    known.add_unindexed(last, new);
+    Ok(())
 }
 
 /// The embedding of the beginning of a text.

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::sync::{Arc, RwLockReadGuard};
 
 use index::Passages;
-use meaning::Vector;
 use model::OpError;
 use model::event::Published;
 use rusqlite::Connection;
@@ -17,6 +16,7 @@ use crate::batch_cache::{BatchCache, StoreFacts};
 use crate::catalogue::Catalogue;
 use crate::deferred::{Deferred, DeferredWork, LogWipe};
 use crate::error::{StoreError, is_damaged_row};
+use crate::memory_vectors::MemoryVectors;
 use crate::verdicts::TextQuestion;
 
 /// Something to do in memory once the transaction is committed.
@@ -67,16 +67,10 @@ impl<'a> Rx<'a> {
         }
     }
 
-    /// The embedding of an unindexed record's text. It is computed unless it is known.
-    pub(crate) fn embedding(
-        &self,
-        id: i64,
-        embed: impl FnOnce() -> Result<Option<Vector>, OpError>,
-    ) -> Result<Option<Vector>, OpError> {
-        match self.text_changes {
-            Some(changes) => self.catalogue.verdicts.embedding(changes, id, embed),
-            None => embed(),
-        }
+    /// The vectors of the memories, and how often texts had changed when the snapshot began. None in a transaction of the
+    /// writer, which may be rolled back.
+    pub(crate) fn memory_vectors(&self) -> Option<(&'a MemoryVectors, u64)> {
+        Some((&self.catalogue.memories, self.text_changes?))
     }
 
     /// The aggregates of this store.

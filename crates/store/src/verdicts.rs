@@ -1,4 +1,4 @@
-//! A cache of yes-or-no questions about the texts of records, and of the statements and embeddings of these texts, by record id.
+//! A cache of yes-or-no questions about the texts of records, and of the statements of these texts, by record id.
 //! Most searches and briefings return the same records, and parsing their texts costs more than everything else.
 //!
 //! The cache holds no words of a text, only ids and the hashes of stems. When a change of a record's text is
@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use meaning::Vector;
 use model::{OpError, limits};
 use text::Statement;
 
@@ -40,8 +39,6 @@ pub(crate) struct Verdicts(Mutex<Known>);
 struct Known {
     verdicts: HashMap<(TextQuestion, Subject), bool>,
     statements: HashMap<i64, Arc<Statement>>,
-    /// The embeddings of unindexed records.
-    embeddings: HashMap<i64, Option<Vector>>,
     /// The number of changes of texts so far.
     changes: u64,
     /// How many of these changes happened since the last new verdict.
@@ -67,11 +64,9 @@ impl Verdicts {
         if known.in_a_row > FORGOTTEN_APART {
             known.verdicts.clear();
             known.statements.clear();
-            known.embeddings.clear();
         } else {
             known.verdicts.retain(|(_, (a, b)), _| *a != id && *b != id);
             known.statements.remove(&id);
-            known.embeddings.remove(&id);
         }
     }
 
@@ -126,33 +121,7 @@ impl Verdicts {
         statement
     }
 
-    /// The embedding of an unindexed record's text, for a snapshot that began after `changes` changes: cached, or from
-    /// `embed`.
-    pub(crate) fn embedding(
-        &self,
-        changes: u64,
-        id: i64,
-        embed: impl FnOnce() -> Result<Option<Vector>, OpError>,
-    ) -> Result<Option<Vector>, OpError> {
-        let known = self.known();
-        let embedding = known.embeddings.get(&id).filter(|_| known.changes == changes).copied();
-        drop(known);
-        if let Some(embedding) = embedding {
-            return Ok(embedding);
-        }
-        let embedding = embed()?;
-        let mut known = self.known();
-        if known.changes == changes {
-            if known.embeddings.len() >= limits::UNINDEXED_EMBEDDINGS_MAX {
-                known.embeddings.clear();
-            }
-            known.in_a_row = 0;
-            known.embeddings.insert(id, embedding);
-        }
-        Ok(embedding)
-    }
-
-    /// Forgets all verdicts, statements and embeddings.
+    /// Forgets all verdicts and statements.
     pub(crate) fn clear(&self) {
         let mut known = self.known();
         *known = Known { changes: known.changes + 1, ..Known::default() };

@@ -220,7 +220,7 @@ fn similar(
         without.extend(old);
     }
     let mut candidates: Vec<(i64, f64)> = match meaning {
-        true => stored::nearest(rx, content, projects)?,
+        true => stored::nearest(rx, content, projects, MAYBE_SAME_MEANING)?,
         false => {
             let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
             let found =
@@ -232,7 +232,7 @@ fn similar(
     let compared = ComparedText::new(content.to_owned());
     let mut named: Vec<SimilarMemory> = Vec::new();
     for (id, cosine) in candidates {
-        if named.len() == limits::MEMORIES_SIMILAR_MAX || (meaning && cosine < MAYBE_SAME_MEANING) {
+        if named.len() == limits::MEMORIES_SIMILAR_MAX {
             break;
         }
         let Some(found) = stored::get(rx, id)? else { continue };

@@ -1,12 +1,9 @@
 //! Records similar to a text, by words and embedding, and which of them are duplicates of it.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 
-use index::nearest::Begun;
 use index::recipe::Candidates;
 use index::{Hit, Order, added_up, nearest};
-use meaning::Vector;
 use model::observation::ObsType;
 use model::{OpError, limits};
 use text::query::{self, Form};
@@ -74,33 +71,6 @@ pub fn similar(
         }
     }
     Ok(similar)
-}
-
-/// The documents whose passages are nearest in meaning to a vector, nearest first, each with its cosine. Unindexed ones are
-/// not among them.
-pub(crate) fn nearest_to(
-    rx: &Rx<'_>,
-    vector: &Vector,
-    filter: &Filter<'_>,
-) -> Result<Vec<(i64, f64)>, OpError> {
-    let conditions = Conditions::of(rx, filter)?;
-    let known = rx.passages()?;
-    let passages = nearest::beside(&known, &conditions.on_passages, Some(vector), |scan| {
-        scan.map(Begun::finish).unwrap_or_default()
-    });
-    let near = passages.into_iter().filter_map(|passage| {
-        let cosine = meaning::cosine(vector, &known.vector(passage)?);
-        Some((known.doc(passage)?, f64::from(cosine)))
-    });
-    Ok(nearest_first(near.collect()))
-}
-
-/// Documents with their cosines, nearest first, of each only its nearest passage.
-pub(crate) fn nearest_first(mut near: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
-    near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(b.cmp(a)));
-    let mut seen = HashSet::new();
-    near.retain(|(doc, _)| seen.insert(*doc));
-    near
 }
 
 /// How many characters capture keeps of a text of this kind.

@@ -137,7 +137,7 @@ fn the_nearest_memories_are_found_whether_they_are_indexed_or_not() {
     let other = desk.project.id + 1_000;
     let near = |projects: Option<&[i64]>| -> Vec<(i64, f64)> {
         let text = "releases are built on wednesdays from the branch stable";
-        desk.opening.store.read(|rx| memories::nearest(rx, text, projects)).unwrap()
+        desk.opening.store.read(|rx| memories::nearest(rx, text, projects, 0.0)).unwrap()
     };
     let unindexed = near(None);
     assert_eq!(unindexed.len(), 1);
@@ -150,6 +150,46 @@ fn the_nearest_memories_are_found_whether_they_are_indexed_or_not() {
     assert!(near(Some(&[other])).is_empty());
     desk.write(move |tx| memories::remove(tx, releases));
     assert_eq!(near(None).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [tabs]);
+}
+
+/// The vectors are cached: each change of a memory has to reach them, before and after it is indexed.
+#[test]
+fn a_memory_that_was_changed_moved_or_removed_is_compared_as_it_is_now() {
+    for is_indexed in [false, true] {
+        let desk = Desk::new();
+        let index = || {
+            if is_indexed {
+                desk.read(|_| Ok(()))
+            }
+        };
+        let near = |text: &'static str, projects: Option<&[i64]>| -> Vec<i64> {
+            let near = |rx: &crate::Rx<'_>| memories::nearest(rx, text, projects, 0.6);
+            desk.opening.store.read(near).unwrap().into_iter().map(|(id, _)| id).collect()
+        };
+        let (releases, tabs) = ("releases are built on tuesdays", "ada prefers tabs in makefiles");
+        let first = add(&desk, releases, &[]);
+        index();
+        assert_eq!((near(releases, None), near(tabs, None)), (vec![first], vec![]));
+        let second = add(&desk, "releases are built on wednesdays", &[]);
+        index();
+        assert_eq!(near(releases, None), [first, second]);
+        let replaced =
+            Replacement { content: redact(tabs, Profile::Strict), file_path: None, metadata: None };
+        assert!(desk.write(move |tx| scrub::replace(tx, first, &replaced)));
+        index();
+        assert_eq!((near(releases, None), near(tabs, None)), (vec![second], vec![first]));
+        let from = desk.project.id;
+        let into = desk.session("s-2", "other", 1).project;
+        desk.write(move |tx| projects::merge(tx, from, into));
+        assert!(near(tabs, Some(&[from])).is_empty(), "{is_indexed}");
+        assert_eq!(near(tabs, Some(&[into])), [first], "{is_indexed}");
+        desk.write(move |tx| memories::remove(tx, first));
+        assert!(near(tabs, None).is_empty(), "{is_indexed}");
+        desk.write(crate::passages::rebuild);
+        assert_eq!(near(releases, None), [second], "{is_indexed}");
+        index();
+        assert_eq!(near(releases, None), [second], "{is_indexed}");
+    }
 }
 
 #[test]
