@@ -1,4 +1,4 @@
-// The list of sessions: those with an unseen turn first, then the others, by time or by project.
+// The list of sessions: those with an unseen turn first, then the others; by time, or below their projects.
 
 import { call, isAborted } from "/api.js";
 import { confirm, problem, toast, tryAgain } from "/dialog.js";
@@ -23,21 +23,21 @@ const STATES = [
   ["ended", "Ended"],
 ];
 
-/** Rows of sessions below headings. */
+/** Rows of sessions below headings. By project, the unseen sessions are the first of their project. */
 function arrange(unseen, others, isGrouped) {
   const rows = [];
   const section = (title, sessions) => {
     if (sessions.length === 0) return;
-    rows.push({ key: `#${title}`, header: title, count: sessions.length });
+    rows.push({ key: `#${title}`, header: title });
     for (const session of sessions) rows.push({ key: session.session_id, session });
   };
-  section("Not seen since their last turn", unseen);
   if (!isGrouped) {
+    section("Not seen since their last turn", unseen);
     section(unseen.length > 0 ? "Others" : "Last active first", others);
     return rows;
   }
   const byProject = new Map();
-  for (const session of others) {
+  for (const session of [...unseen, ...others]) {
     if (!byProject.has(session.project)) byProject.set(session.project, []);
     byProject.get(session.project).push(session);
   }

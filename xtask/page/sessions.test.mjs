@@ -51,7 +51,21 @@ test("the list has unseen sessions first, and is filtered by state, project, wor
   await page.fill("#sessions-query", "");
   await page.waitForFunction(() => document.querySelectorAll(".s-item").length === 7);
   await page.check("#sessions-group");
-  await page.waitForFunction(() => document.querySelectorAll(".s-head").length >= 2);
+  await page.waitForFunction(() => document.querySelectorAll(".s-head").length === 3);
+  const grouped = await page.locator(".s-list > *").evaluateAll((rows) => {
+    const found = [];
+    for (const row of rows) {
+      if (row.matches(".s-head")) found.push([row.textContent]);
+      else found.at(-1).push(`${row.querySelector(".s-project").textContent} ${row.matches(".is-unseen") ? "new" : "seen"}`);
+    }
+    return found;
+  });
+  // The sessions of a project are together, whether or not they were seen.
+  assert.deepEqual(grouped, [
+    ["shop", "shop new", "shop new", "shop new", "shop seen"],
+    ["site", "site new", "site new"],
+    ["infra", "infra new"],
+  ]);
   await page.finish();
 });
 
