@@ -12,8 +12,11 @@ const MESSAGES = {
 const PAUSES_MS = [250, 500, 1000, 2000, 3000, 5000];
 
 /** Browsers do not say that the network or the daemon is frozen; a call that gets no reply in this time does. */
-const REPLY_MS = 8000;
-const PING_MS = 20_000;
+const REPLY_MS = 5000;
+
+/** With the time for a reply, a visible page says within ten seconds that the daemon hangs. A hidden one saves power. */
+const PING_MS = 5000;
+const HIDDEN_PING_MS = 20_000;
 
 /** @type {Set<{ method: string, params: () => object, onMessage: (message: object) => void, isConfirmed?: boolean }>} */
 const feeds = new Set();
@@ -28,6 +31,7 @@ let attempts = 0;
 let timer = 0;
 let lastId = 0;
 let lastHeard = 0;
+let lastPing = 0;
 let state = { connected: false, since: Date.now(), signedOut: false, isOther: false, ever: false };
 
 function setState(connected, { signedOut = false, isOther = false } = {}) {
@@ -164,15 +168,9 @@ function retry() {
 
 /** Drops a connection that looks open but is dead, for example after the computer slept. */
 function check() {
-  if (socket?.readyState !== WebSocket.OPEN) {
-    if (timer && attempts > 1) {
-      attempts = 0;
-      clearTimeout(timer);
-      connect();
-    }
-    return;
-  }
+  if (socket?.readyState !== WebSocket.OPEN) return;
   const asked = Date.now();
+  lastPing = asked;
   send("ping", {});
   const checked = socket;
   setTimeout(() => {
@@ -184,6 +182,17 @@ function check() {
     setState(false);
     retry();
   }, REPLY_MS);
+}
+
+/** The window is visible again, or the network is back: connects now if it is not, and checks the connection if it is. */
+function wake() {
+  if (socket?.readyState !== WebSocket.OPEN && timer && attempts > 1) {
+    attempts = 0;
+    clearTimeout(timer);
+    connect();
+  } else {
+    check();
+  }
 }
 
 /** Ends the connection after the daemon refused this browser; a new link in another tab brings it back. */
@@ -200,7 +209,9 @@ export function signedOut() {
 /** Opens the connection and keeps it open. */
 export function start() {
   connect();
-  setInterval(check, PING_MS);
-  document.addEventListener("visibilitychange", () => document.hidden || check());
-  addEventListener("online", check);
+  setInterval(() => {
+    if (!document.hidden || Date.now() - lastPing >= HIDDEN_PING_MS) check();
+  }, PING_MS);
+  document.addEventListener("visibilitychange", () => document.hidden || wake());
+  addEventListener("online", wake);
 }
