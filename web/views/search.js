@@ -152,7 +152,7 @@ async function similar(hit, signal) {
   );
 }
 
-/** The buttons below a hit; each opens its panel, and at most one is open. */
+/** The buttons of a hit, and the panel that each of them opens; at most one is open. A button is `[text, load, name]`. */
 export function panels(hit, signal, all) {
   const body = h("div", { class: "panel", hidden: true });
   const buttons = [];
@@ -165,14 +165,15 @@ export function panels(hit, signal, all) {
     replace(body);
     await fill(body, () => load(hit, signal));
   };
-  for (const [label, load] of all) {
+  for (const [label, load, name] of all) {
     const control = button(label, () => toggle(control, load), {
-      class: "button button-quiet",
+      class: "button button-small button-quiet",
       "aria-expanded": "false",
+      "aria-label": name,
     });
     buttons.push(control);
   }
-  return [h("div", { class: "toolbar" }, buttons), body];
+  return [h("div", { class: "toolbar hit-tools" }, buttons), body];
 }
 
 export const RECORD_PANELS = { surroundings, fileHistory, similar };
@@ -180,30 +181,37 @@ export const RECORD_PANELS = { surroundings, fileHistory, similar };
 function hitItem(hit, query, signal) {
   const wanted = wantedWords(query, hit.match_explain?.reasons);
   const all = [
-    ["Why this hit", async (one) => why(one)],
+    ["Why", async (one) => why(one), "Why this hit"],
     ["Surroundings", surroundings],
-    ["Similar records", similar],
+    ["Similar", similar, "Similar records"],
   ];
-  if (hit.file_path) all.push(["File history", fileHistory]);
+  if (hit.file_path) all.push(["History", fileHistory, "File history"]);
+  const [tools, panel] = panels(hit, signal, all);
   return h(
     "li",
-    { class: "card hit" },
+    { class: "hit" },
     h(
       "div",
-      { class: "meta" },
-      typeBadge(hit.obs_type),
-      time(hit.timestamp),
-      entryLink(`obs://${hit.id}`, `#${hit.id}`),
-      hit.project ? h("span", {}, hit.project) : null,
-      hit.session_id ? h("span", {}, isSession(hit.session_id) && "session ", sessionLink(hit.session_id)) : null,
-      hit.is_pinned ? badge("Pinned") : null,
-      hit.count > 1 ? h("span", { class: "badge", title: `${number(hit.count)} records with this text` }, `×${number(hit.count)}`) : null,
-      h("span", { class: "score" }, `score ${Number(hit.score ?? 0).toFixed(2)}`),
+      { class: "hit-head" },
+      h(
+        "div",
+        { class: "meta" },
+        typeBadge(hit.obs_type),
+        time(hit.timestamp),
+        entryLink(`obs://${hit.id}`, `#${hit.id}`),
+        hit.project ? h("span", {}, hit.project) : null,
+        hit.session_id ? h("span", {}, isSession(hit.session_id) && "session ", sessionLink(hit.session_id)) : null,
+        hit.is_pinned ? badge("Pinned") : null,
+        hit.count > 1 ? h("span", { class: "badge", title: `${number(hit.count)} records with this text` }, `×${number(hit.count)}`) : null,
+        h("span", { class: "score" }, `score ${Number(hit.score ?? 0).toFixed(2)}`),
+      ),
+      tools,
     ),
     h("p", { class: "record-text" }, marked(visible(hit.content_preview ?? ""), wanted)),
-    hit.file_path ? h("p", {}, fileLink(hit.file_path)) : null,
-    hit.note ? h("p", { class: "muted small" }, noted(hit.note)) : null,
-    panels(hit, signal, all),
+    hit.file_path || hit.note
+      ? h("p", { class: "hit-more" }, hit.file_path && fileLink(hit.file_path), hit.note && h("span", { class: "muted" }, noted(hit.note)))
+      : null,
+    panel,
   );
 }
 
@@ -304,10 +312,6 @@ export async function open(root, { params, filters, signal, navigate }) {
       field("File", controls.file),
       field("Session", controls.session_id),
       field("Order", controls.order),
-    ),
-    h(
-      "div",
-      { class: "toolbar" },
       foldBox,
       clear,
     ),

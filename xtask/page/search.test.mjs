@@ -63,7 +63,7 @@ test("the slash key leads to the search, and matched words are marked", async ()
 test("each filter narrows the hits and is in the address", async () => {
   const page = await openPage(home, { path: "/?view=search" });
   await search(page, "test");
-  const badges = () => texts(page, ".hit > .meta > .badge:first-child");
+  const badges = () => texts(page, ".hit-head .meta > .badge:first-child");
   const shows = async (what, check) => until(what, async () => (await hits(page).count()) > 0 && check());
 
   await page.getByLabel("Type").selectOption("git_commit");
@@ -89,13 +89,13 @@ test("each filter narrows the hits and is in the address", async () => {
   );
   await page.getByLabel("Agent").fill("");
 
-  await page.getByLabel("File").fill("src/tax.rs");
+  await page.getByLabel("File", { exact: true }).fill("src/tax.rs");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await search(page, "round");
   await shows("the file only", async () =>
     (await texts(page, ".hit > p > a.mono")).every((path) => path.endsWith("src/tax.rs")),
   );
-  await page.getByLabel("File").fill("");
+  await page.getByLabel("File", { exact: true }).fill("");
 
   await page.getByLabel("Session", { exact: true }).fill(sessions[0].session);
   await search(page, "test");
@@ -107,7 +107,7 @@ test("each filter narrows the hits and is in the address", async () => {
   await search(page, "round");
   await page.getByLabel("Order").selectOption("recent");
   await until("newest first", async () => {
-    const times = await page.locator(".hit > .meta time").evaluateAll((all) => all.map((one) => one.dateTime));
+    const times = await page.locator(".hit-head time").evaluateAll((all) => all.map((one) => one.dateTime));
     return times.length > 2 && times.every((at, index) => index === 0 || at <= times[index - 1]);
   });
   const folded = await hits(page).count();
@@ -117,7 +117,7 @@ test("each filter narrows the hits and is in the address", async () => {
 
   await page.locator("#filter-project").selectOption("site");
   await shows("one project", async () =>
-    (await texts(page, ".hit > .meta > span:not(.badge):not(.score)")).some((text) => text === "site"),
+    (await texts(page, ".hit-head .meta > span:not(.badge):not(.score)")).some((text) => text === "site"),
   );
   await page.finish();
 });
@@ -149,6 +149,34 @@ test("a hit explains itself, shows its surroundings, its file and similar record
   await hit.locator(".meta").getByRole("link", { name: /^#/ }).click();
   await page.getByRole("heading", { name: /^Record #/ }).waitFor();
   await page.finish();
+});
+
+// @page_search
+test("a window shows many hits, and their buttons are reached by keyboard and touch", async () => {
+  for (const [width, most] of [
+    [1280, 84],
+    [360, 170],
+  ]) {
+    const page = await openPage(home, { path: "/?view=search&q=round+total+changelog&fold=no", width });
+    await hits(page).first().waitFor();
+    const heights = await hits(page).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    const mean = heights.reduce((sum, height) => sum + height, 0) / heights.length;
+    assert.ok(mean <= most, `${width}: a hit has ${Math.round(mean)} px on average`);
+    const sizes = await page.locator(".hit-tools button").evaluateAll((all) =>
+      all.map((one) => one.checkVisibility() && Math.min(one.offsetHeight, one.offsetWidth)),
+    );
+    assert.ok(sizes.length > 30 && sizes.every((size) => size >= 24), "targets of 24 px");
+    await hits(page).first().locator("a[href*=obs]").focus();
+    const names = [];
+    for (let step = 0; step < 8; step += 1) {
+      await page.keyboard.press("Tab");
+      names.push(await page.evaluate(() => document.activeElement.ariaLabel ?? document.activeElement.textContent));
+    }
+    for (const name of ["Why this hit", "Surroundings", "Similar records"]) assert.ok(names.includes(name), names.join());
+    assert.deepEqual(await badBoxes(page), []);
+    await screenshot(page, `search-dense-${width}`);
+    await page.finish();
+  }
 });
 
 test("j and k move through the hits, and Enter opens one", async () => {
