@@ -141,6 +141,9 @@ export function link(params, text, props = {}) {
 /** Whether an id names a session that can be opened; the one that holds a project's marks made outside of a session cannot. */
 export const isSession = (id) => Boolean(id) && !String(id).startsWith("marks:");
 
+/** The most characters of a text that is searched for long paths. */
+const BREAKABLE_MAX = 20_000;
+
 /** Entries without a page of their own, in words. */
 const NAMED = { "ghap://new": "Advice to write down a hypothesis" };
 
@@ -152,6 +155,16 @@ export function entryLink(path, text = path) {
   if (id && !isSession(id)) return h("span", {}, "outside of a session");
   return link(id ? { session: id } : { view: "record", path }, text, { class: "entry-link" });
 }
+
+/** Puts a place for a line break between the parts of a text. */
+const withBreaks = (parts) => parts.flatMap((part, at) => (at > 0 ? [h("wbr"), part] : [part]));
+
+/** A path that breaks after its slashes, not inside of a name. */
+export const breakable = (path) => withBreaks(String(path).split(/(?<=[/\\])(?=[^/\\])/));
+
+/** A text whose long paths and addresses break after a slash; a very long text would get too many elements. */
+const prosePart = (text) =>
+  text.length > BREAKABLE_MAX ? text : withBreaks(text.split(/(?<=\S{10}[/\\])(?=[^\s/\\])/));
 
 /** The note of a record, such as `answers #24`, in which each number is a link to its record. */
 export function noted(note) {
@@ -175,11 +188,11 @@ export function prose(text) {
     .map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
-/** Text in which every entry path is a link. */
+/** Text in which every entry path is a link, and long paths break after a slash. */
 export function linked(text) {
   const parts = String(text).split(/((?:obs|hint|session|ghap|memory|value|experience|context|fix|project):\/\/[^\s"'`<>()]+)/);
   return parts.map((part, at) => {
-    if (at % 2 === 0) return part;
+    if (at % 2 === 0) return prosePart(part);
     const [, path, rest] = /^(.*?)([.,;:!?]*)$/s.exec(part);
     return [entryLink(path), rest];
   });

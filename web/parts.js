@@ -2,7 +2,7 @@
 
 import { call, isAborted } from "/api.js";
 import { copy as copyText, problem, toast, tryAgain } from "/dialog.js";
-import { entryLink, h, isSession, link, replace, svg } from "/dom.js";
+import { breakable, entryLink, h, isSession, link, replace, svg } from "/dom.js";
 import { time, visible } from "/format.js";
 
 /** The types of records in the words of the page. */
@@ -208,7 +208,7 @@ export function shortPath(path) {
 
 /** A link to the history of a file. */
 export const fileLink = (path) =>
-  link({ view: "file", path }, shortPath(path), { title: visible(path), class: "mono break" });
+  link({ view: "file", path }, breakable(shortPath(path)), { title: visible(path), class: "mono break" });
 
 /** A link to a session by the beginning of its id; the words for a record that belongs to none. */
 export const sessionLink = (id) =>

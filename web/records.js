@@ -2,7 +2,7 @@
 
 import { call } from "/api.js";
 import { toast } from "/dialog.js";
-import { h, icon, isSession, link, linked, noted, replace } from "/dom.js";
+import { breakable, h, icon, isSession, link, linked, noted, replace } from "/dom.js";
 import { baseName, exact, number, oneLine } from "/format.js";
 
 /** Types of records: icon, what a row says, and the name of the type in filters of activity; null if it has none. */
@@ -141,7 +141,7 @@ function facts(record) {
     ["When", exact(record.timestamp)],
     record.file_path && [
       "File",
-      link({ view: "file", path: record.file_path, session }, record.file_path, { class: "mono" }),
+      link({ view: "file", path: record.file_path, session }, breakable(record.file_path), { class: "mono" }),
     ],
     record.tool_name && ["Tool", record.tool_name],
     ["Project", record.project],

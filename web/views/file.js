@@ -2,7 +2,7 @@
 
 import { call } from "/api.js";
 import { copy } from "/dialog.js";
-import { h, link, replace } from "/dom.js";
+import { breakable, h, link, replace } from "/dom.js";
 import { baseName, oneLine, plural, time } from "/format.js";
 import { isFailed, typeIcon, typeLabel, failedBadge, subject } from "/records.js";
 
@@ -40,7 +40,7 @@ export async function open(root, { params, signal, setTitle }) {
       h(
         "div",
         { class: "toolbar" },
-        h("code", { class: "grow" }, path),
+        h("code", { class: "grow" }, breakable(path)),
         h("button", { type: "button", class: "button", onclick: () => copy(path, "Path") }, "Copy path"),
         back,
       ),

@@ -3,7 +3,7 @@
 
 import { call } from "/api.js";
 import { ask, show as showDialog, toast } from "/dialog.js";
-import { arrange, h, link, renew, replace } from "/dom.js";
+import { arrange, breakable, h, link, renew, replace } from "/dom.js";
 import { baseName, oneLine, plural, shortNames } from "/format.js";
 
 /** The usual sets; a session may have others. */
@@ -182,7 +182,7 @@ export function contextOf(card, { id, session, readSession, signal, guard }) {
                 h(
                   "li",
                   {},
-                  h("span", { class: "grow mono" }, path),
+                  h("span", { class: "grow mono" }, breakable(path)),
                   h("span", { class: "muted small" }, `used ${count}×${edits > 0 ? `, changed ${edits}×` : ""}`),
                   h(
                     "button",

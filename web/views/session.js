@@ -2,7 +2,7 @@
 
 import { call, isAborted } from "/api.js";
 import { ask, confirm, copy, endUndo, problem, toast } from "/dialog.js";
-import { arrange, entryLink, h, icon, link, linked, renew, replace } from "/dom.js";
+import { arrange, breakable, entryLink, h, icon, link, linked, renew, replace } from "/dom.js";
 import { number, oneLine, plainReason, plural, shortNames, time } from "/format.js";
 import { onNotification, onState, subscribe } from "/live.js";
 import { stateBadge, usedMark } from "/records.js";
@@ -92,7 +92,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
       link({ view: "timeline", project: session.project }, session.project || "no project"),
       h("span", { class: "muted" }, meta.model ? `${session.agent}, ${meta.model}` : session.agent),
       h("span", { class: "muted" }, "started ", time(meta.startedAt), ", last active ", time(meta.updatedAt)),
-      session.cwd && h("code", { class: "muted" }, session.cwd),
+      session.cwd && h("code", { class: "muted" }, breakable(session.cwd)),
       meta.parent && h("span", {}, "forked from ", link({ session: meta.parent }, meta.parent.slice(0, 8))),
     );
     renew(

@@ -283,6 +283,47 @@ test("what is opened, typed and selected in a session stays while its agent work
   await page.finish();
 });
 
+test("a session can be read at 360 pixels: prompts have the width, and paths break at their slashes", async () => {
+  const session = "narrow-prompt";
+  const cwd = home.project("a-project-with-a-long-name-for-a-narrow-window");
+  const path = `${cwd}/crates/checkout-service/src/rounding_of_totals.rs`;
+  const prompt = "The importer drops the last row of every file. Find out why, and write a test for it.";
+  await home.hooks(
+    turn(session, cwd, Date.now() - 50 * 60_000, { prompt, actions: [["read", path]], answer: `It is in ${path} now.`, step: 1 }),
+  );
+  const page = await openPage(home, { path: open(session), width: 360 });
+  await page.waitForSelector(".answer-text");
+  const box = (selector) => page.locator(selector).first().boundingBox();
+  const [text, time] = [await box(".turn-prompt"), await box(".turn-time")];
+  assert.ok(text.width > 240, `the prompt has ${text.width} px`);
+  assert.ok(time.y >= text.y + text.height - 1, "the time is below the prompt");
+  // The first letters of each line: a line begins a name of the path, or a word.
+  const starts = await page.evaluate(() => {
+    const found = [];
+    for (const selector of [".ses-facts code", ".answer-text"]) {
+      const texts = document.createTreeWalker(document.querySelector(selector), NodeFilter.SHOW_TEXT);
+      let [top, before] = [null, " "];
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        for (let at = 0; at < text.data.length; at += 1) {
+          const range = document.createRange();
+          range.setStart(text, at);
+          range.setEnd(text, at + 1);
+          const [rect] = range.getClientRects();
+          if (rect && top !== null && rect.top > top + 4) found.push(before);
+          if (rect) top = rect.top;
+          before = text.data[at];
+        }
+      }
+    }
+    return found;
+  });
+  assert.ok(starts.length >= 3, `${starts.length} line breaks`);
+  assert.ok(starts.every((sign) => /[\s/-]/.test(sign)), `lines break after ${JSON.stringify(starts)}`);
+  await screenshot(page, "session-360-light");
+  assert.deepEqual(await badBoxes(page), []);
+  await page.finish();
+});
+
 test("badges of actions are in their rows on narrow screens, too", async () => {
   const session = "narrow-badges";
   const actions = [
