@@ -116,10 +116,22 @@ export function navigate(to, options = {}) {
   }
   const target = encoded(params);
   if (target !== location.pathname + location.search) {
-    history.replaceState({ scroll: scrollY }, "");
-    history[options.replace ? "replaceState" : "pushState"](null, "", target);
+    const from = location.search;
+    history.replaceState({ ...history.state, scroll: scrollY }, "");
+    if (options.replace) history.replaceState(history.state, "", target);
+    else history.pushState({ from }, "", target);
   }
   route({ scroll: options.replace ? null : 0, focus: !options.replace });
+}
+
+/**
+ * Leaves a view of which nothing is left, as after a deletion: back to the list that led to it, at the same place. Otherwise
+ * to another address, if the browser came from elsewhere or if `isList` refuses the view.
+ */
+function leave(otherwise, isList = () => true) {
+  const from = history.state?.from;
+  if (typeof from === "string" && isList(new URLSearchParams(from))) history.back();
+  else navigate(otherwise);
 }
 
 /** What a view navigates with: a change of its own address stays inside the session in which the view was opened. */
@@ -174,6 +186,7 @@ async function route({ scroll = null, focus = false } = {}) {
     if (current !== opened) handle?.close?.();
     else opened.handle = handle ?? {};
     if (current === opened) showReadAt();
+      leave,
   } catch (error) {
     if (current === opened && !isAborted(error)) replace(root, failure(error));
   } finally {
@@ -286,7 +299,7 @@ function reopen() {
 
 function failure(error) {
   // Without the filters, which may be the reason.
-  const leave = (event) => {
+  const toTimeline = (event) => {
     event.preventDefault();
     navigate(Object.fromEntries(FILTERS.map((name) => [name, ""])));
   };
@@ -296,7 +309,7 @@ function failure(error) {
       "div",
       { class: "toolbar" },
       h("button", { type: "button", class: "button", onclick: reopen }, "Try again"),
-      link({}, "To the timeline", { class: "button", onclick: leave }),
+      link({}, "To the timeline", { class: "button", onclick: toTimeline }),
     ),
   );
 }

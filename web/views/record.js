@@ -119,7 +119,7 @@ function homeLink(path) {
   return link({ view, tab: TABS[kind] }, text);
 }
 
-function recordCard(entry, signal, reload, navigate) {
+function recordCard(entry, signal, reload, leave) {
   const record = entry.attributes;
   const hit = { ...record, id: record.id, file_path: record.file_path };
   const pin = button(record.is_pinned ? "Unpin" : "Pin", async () => {
@@ -153,7 +153,7 @@ function recordCard(entry, signal, reload, navigate) {
         await call("purge", { ids: [record.id], confirm: true });
         endUndo();
         toast(`Record #${record.id} is deleted.`);
-        navigate({ view: "timeline" });
+        leave({ view: "timeline" });
       } catch (error) {
         toast(error.message);
       }
@@ -246,7 +246,7 @@ function missing(path, error) {
   );
 }
 
-export async function open(root, { params, signal, navigate, setTitle }) {
+export async function open(root, { params, signal, leave, setTitle }) {
   let path = params.get("path") ?? "";
   const reload = () =>
     fill(root, async () => {
@@ -260,7 +260,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
       }
       setTitle(titleOf(entry));
       return path.startsWith("obs://") && entry.attributes?.id
-        ? recordCard(entry, signal, reload, navigate)
+        ? recordCard(entry, signal, reload, leave)
         : path.startsWith("project://") && entry.attributes?.key
           ? projectCard(entry)
           : otherCard(entry);

@@ -16,7 +16,7 @@ const REFRESH_MS = 700;
 /** The most pages of a trace that are read; a page has 5,000 records. */
 const TRACE_PAGES = 10;
 
-export async function open(root, { params, signal, navigate, setTitle }) {
+export async function open(root, { params, signal, navigate, leave, setTitle }) {
   const asked = params.get("session");
   let session;
   try {
@@ -223,7 +223,7 @@ export async function open(root, { params, signal, navigate, setTitle }) {
     }
     endUndo();
     toast("The session was deleted.");
-    navigate({ view: "sessions" });
+    leave({ view: "sessions" }, (from) => from.get("view") === "sessions");
   }
 
   // ---- Beside: summary, context, files, injected text

@@ -277,6 +277,30 @@ test("a record has its details, can be pinned, and is deleted after a question",
   await page.finish();
 });
 
+test("a deletion leads back to the list that led to the record, so that the next one can follow", async () => {
+  const asked = { query: "changelog", project: "*", obs_type: "file_write" };
+  const ids = (await home.call("search", asked)).results.map(({ id }) => id);
+  assert.ok(ids.length >= 2, `${ids.length} hits`);
+  const page = await openPage(home, { path: "/?view=search&q=changelog&type=file_write" });
+  for (const id of ids.slice(0, 2)) {
+    await page.getByRole("link", { name: `#${id}`, exact: true }).first().click();
+    await page.getByRole("heading", { name: `Record #${id}` }).waitFor();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText(`Record #${id} is deleted.`).waitFor();
+    await until("the same search", () => param(page, "q") === "changelog" && param(page, "type") === "file_write");
+    await page.getByText(/^\d+ results?/).waitFor();
+    assert.equal(await page.getByRole("link", { name: `#${id}`, exact: true }).count(), 0);
+  }
+  // Nothing led to a record that was opened by its address.
+  const [{ id }] = (await home.call("search", { ...asked, query: "CHANGELOG", obs_type: "file_read" })).results;
+  await page.open(`/?view=record&path=obs%3A%2F%2F${id}`);
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await until("the timeline", () => param(page, "view") === "timeline");
+  await page.finish();
+});
+
 test("hostile text stays text in hits and records", async () => {
   await seedHostile(home);
   const page = await openPage(home, { path: "/?view=search&q=hostile&fold=no", width: 360 });
