@@ -40,29 +40,36 @@ function daemonCard(status) {
   );
 }
 
-function storeCard(status, stats) {
+/** The facts of the database that the daemon knows at once; `counts` has those that a large store counts for a moment. */
+function storeCard(status, counts) {
   return section(
     "Database",
     facts([
       ["File", h("code", { class: "break" }, status.database)],
-      ["Size", bytes(stats.database_bytes)],
-      ["Records", `${number(stats.observations + stats.prompts)}, of which ${plural(stats.prompts, "prompt")}`],
-      ["Sessions", number(stats.sessions)],
-      ["Projects", number(stats.projects)],
-      ["Pinned records", number(stats.pinned)],
-      ["Per record", bytes(stats.bytes_per_observation)],
-      ["Oldest record", stats.oldest_at ? time(stats.oldest_at) : null],
-      ["Newest record", stats.newest_at ? time(stats.newest_at) : null],
-      [
-        "Last sweep",
-        stats.sweeps?.length
-          ? [time(stats.sweeps[0].at), `, ${plural(stats.sweeps[0].removed, "record")} deleted`]
-          : null,
-      ],
       ["Hook events", number(status.events)],
       ["Waiting in the spool", number(status.spooled)],
     ]),
+    counts,
   );
+}
+
+function countsOf(stats) {
+  return facts([
+    ["Size", bytes(stats.database_bytes)],
+    ["Records", `${number(stats.observations + stats.prompts)}, of which ${plural(stats.prompts, "prompt")}`],
+    ["Sessions", number(stats.sessions)],
+    ["Projects", number(stats.projects)],
+    ["Pinned records", number(stats.pinned)],
+    ["Per record", bytes(stats.bytes_per_observation)],
+    ["Oldest record", stats.oldest_at ? time(stats.oldest_at) : null],
+    ["Newest record", stats.newest_at ? time(stats.newest_at) : null],
+    [
+      "Last sweep",
+      stats.sweeps?.length
+        ? [time(stats.sweeps[0].at), `, ${plural(stats.sweeps[0].removed, "record")} deleted`]
+        : null,
+    ],
+  ]);
 }
 
 function notes(status) {
@@ -263,31 +270,30 @@ function connectCard() {
 export async function open(root, { signal }) {
   const cards = h("div", { class: "health-grid" });
   const events = h("div", {});
-  const load = () =>
-    Promise.all([
+  const counts = h("div", { class: "counts" });
+  const load = () => {
+    const status = () => call("status", {}, { signal });
+    const counted = fill(counts, async () => countsOf(await call("memory_stats", {}, { signal })));
+    const shown = Promise.all([
       fill(cards, async () => {
-        const [status, stats] = await Promise.all([
-          call("status", {}, { signal }),
-          call("memory_stats", {}, { signal }),
-        ]);
-        return [notes(status), daemonCard(status), storeCard(status, stats)];
+        const known = await status();
+        return [notes(known), daemonCard(known), storeCard(known, counts)];
       }),
       fill(events, async () => {
-        const [doctor, status] = await Promise.all([
-          call("doctor", { machine: false }, { signal }),
-          call("status", {}, { signal }),
-        ]);
-        return eventsCard(doctor, status);
+        const [doctor, known] = await Promise.all([call("doctor", { machine: false }, { signal }), status()]);
+        return eventsCard(doctor, known);
       }),
     ]);
+    return { shown, all: Promise.all([shown, counted]) };
+  };
   replace(
     root,
     intro("The daemon, its store, and whether the agents' events arrive."),
     cards,
-    doctorCard(signal),
     events,
+    doctorCard(signal),
     connectCard(),
   );
-  await load();
-  return { refresh: load };
+  await load().shown;
+  return { refresh: () => load().all };
 }

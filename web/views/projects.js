@@ -538,12 +538,10 @@ export async function open(root, { params, filters, signal }) {
     changed();
     const wereOpen = opened();
     await fill(list, async () => {
-      const [status, listed] = await Promise.all([
-        call("status", {}, { signal }),
-        call("list_projects", {}, { signal }),
-      ]);
-      projects = listed.projects;
-      const pauses = pausesOf(status);
+      // A large store counts its projects for a moment; a pause can be begun meanwhile.
+      const listing = call("list_projects", {}, { signal });
+      listing.catch(() => {});
+      const pauses = pausesOf(await call("status", {}, { signal }));
       replace(
         everywhere,
         section(
@@ -558,6 +556,7 @@ export async function open(root, { params, filters, signal }) {
       );
       if (!projects.length) {
         return empty("No projects yet", "A project appears with the first session of a connected agent.", [
+      ({ projects } = await listing);
           "How to connect one is in ",
           link({ view: "health" }, "Health"),
           ".",

@@ -53,6 +53,30 @@ test("daemon, database, agents and the last event of each hook are shown", async
 });
 
 // @page_health
+test("daemon and agents are shown before the records of a large store are counted", async () => {
+  const page = await openPage(home);
+  let release;
+  await page.route("**/rpc", async (route) => {
+    if (JSON.parse(route.request().postData()).method === "memory_stats")
+      await new Promise((done) => {
+        release = done;
+      });
+    await route.fallback().catch(() => {});
+  });
+  await page.click("nav a.nav-link[href*='view=health']");
+  await card(page, "Agents and hooks").getByText("UserPromptSubmit").waitFor();
+  await card(page, "Daemon").getByText("Version").waitFor();
+  const database = card(page, "Database");
+  assert.doesNotMatch(await database.innerText(), /Oldest record/);
+  await until("the records are being counted", () => release);
+  release();
+  await database.getByText("Oldest record").waitFor();
+  const heads = await page.locator("#main section > h2").allInnerTexts();
+  assert.ok(heads.indexOf("Agents and hooks") < heads.indexOf("Doctor"), heads.join());
+  await page.finish();
+});
+
+// @page_health
 test("the checks run on request, and a finding has the command that fixes it", async () => {
   fs.writeFileSync(path.join(home.dir, "data/spool-note.txt"), "x");
   fs.chmodSync(path.join(home.dir, "data/token"), 0o644);
