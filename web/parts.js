@@ -181,7 +181,8 @@ export const badge = (text, kind) => h("span", { class: kind ? `badge badge-${ki
 /** The badge of a record's type; failures are named, not only coloured. */
 export const typeBadge = (type) => badge(typeName(type), type === "command_error" ? "failed" : undefined);
 
-export const percent = (share) => `${Math.round((share ?? 0) * 100)} %`;
+/** A share between 0 and 1 in percent. Few of many are not none. */
+export const percent = (share) => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round((share ?? 0) * 100)} %`);
 
 /** A horizontal bar for a share between 0 and 1. The number next to it has the value for screen readers. */
 export function meter(share) {

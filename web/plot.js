@@ -3,6 +3,7 @@
 
 import { h, replace, svg } from "/dom.js";
 import { number } from "/format.js";
+import { percent } from "/parts.js";
 
 const LEFT = 44;
 const BOTTOM = 24;
@@ -217,10 +218,10 @@ export function columns({ title, lead, data, series, pick, rowTitle = "Time", un
 
 const BAR_ROW = 30;
 
-/** Horizontal bars, the longest first. `data`: `{ name, value, failed? }`. */
-export function bars({ title, lead, data, pick, rowTitle, unit = "records" }) {
+/** Horizontal bars, the longest first. `data`: `{ name, value, failed? }`; `noPick` says why they lead nowhere. */
+export function bars({ title, lead, data, pick, rowTitle, unit = "records", noPick = "" }) {
   const total = data.reduce((sum, row) => sum + row.value, 0);
-  const share = (row) => (total ? `${Math.round((row.value / total) * 100)} %` : "0 %");
+  const share = (row) => percent(total && row.value / total);
   const describe = (row) => `${row.name}: ${number(row.value)} ${unit}, ${share(row)}`;
   const draw = (width) => {
     const most = Math.max(1, ...data.map((row) => row.value));
@@ -257,7 +258,7 @@ export function bars({ title, lead, data, pick, rowTitle, unit = "records" }) {
   };
   const rows = data.map((row) => [row.name, number(row.value), share(row)]);
   const table = plainTable(title, [rowTitle, "Records", "Share"], rows);
-  const hint = pick ? "Choose a bar to see its records in the timeline." : "";
+  const hint = pick ? "Choose a bar to see its records in the timeline." : noPick;
   return frame({ title, lead, table, draw, height: data.length * BAR_ROW, hint });
 }
 

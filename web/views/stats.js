@@ -128,9 +128,9 @@ function plots(stats, asked, navigate) {
   });
   // The period that is counted, which may be shorter than the chosen one.
   const from = isHour ? stats.from : dayKey(stats.from);
-  const top = (title, rowName, data, filter) =>
+  const top = (title, rowName, data, filter, noPick) =>
     data.length
-      ? bars({ title, rowTitle: rowName, data, pick: filter && ((row) => row.id && timeline({ ...filter(row.id), from })) })
+      ? bars({ title, rowTitle: rowName, data, noPick, pick: filter && ((row) => row.id && timeline({ ...filter(row.id), from })) })
       : null;
   return [
     columns({
@@ -176,7 +176,7 @@ function plots(stats, asked, navigate) {
     }),
     top("By type", "Type", types, (type) => ({ type })),
     // The timeline does not filter by tool: a tool has records of several types, and a type those of several tools.
-    top("By tool", "Tool", ranking(stats.by_tool)),
+    top("By tool", "Tool", ranking(stats.by_tool), null, "The timeline has no filter for tools; choose a type above."),
     top("By project", "Project", ranking(stats.by_project), (project) => ({ project })),
     top("By agent", "Agent", ranking(stats.by_agent), (agent) => ({ agent })),
   ];

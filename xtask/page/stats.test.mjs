@@ -136,6 +136,24 @@ test("a click on a column, a bar or an hour opens its records", async () => {
   await page.finish();
 });
 
+test("few of many are less than one percent, not none", async () => {
+  const other = await Home.open();
+  const cwd = other.project("shop");
+  const many = Array.from({ length: 400 }, (_, index) => ["run", `make part${index}`]);
+  await other.hooks(turn("many", cwd, Date.now() - 60_000, { actions: [["read", "src/a.rs"], ...many], step: 1 }));
+  const page = await openPage(other, { path: "/?view=stats" });
+  const row = plot(page, "By type").locator("tbody tr", { hasText: "File read" });
+  await row.waitFor();
+  assert.match(await row.innerText(), /1\s+< 1 %/);
+  // A bar that leads nowhere does not look as if it did.
+  const area = plot(page, "By tool").locator("[data-mark] .mark-area").first();
+  const before = await area.evaluate((element) => getComputedStyle(element).fill);
+  await area.hover({ position: { x: 8, y: 4 } });
+  assert.equal(await area.evaluate((element) => getComputedStyle(element).fill), before);
+  await page.finish();
+  await other.close();
+});
+
 test("hours, project and time of the shared filter are respected", async () => {
   const page = await openPage(home, { path: "/?view=stats" });
   await page.getByLabel("Over time").selectOption("hour");
