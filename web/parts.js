@@ -60,7 +60,7 @@ export const empty = (title, ...children) =>
     "div",
     { class: "empty" },
     h("h2", {}, title),
-    children.map((child) => h("p", {}, child)),
+    children.filter(Boolean).map((child) => h("p", {}, child)),
   );
 
 /** The last call of `fill` for each element. Replies may arrive in another order than they were asked for. */

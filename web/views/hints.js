@@ -576,8 +576,8 @@ function variant(one, verdict, tools) {
   );
 }
 
-/** The hints by component and key, filtered by words. */
-function groups(hints, found, tools) {
+/** The hints by component and key, filtered by words. `chosen` is the one that the address names, as `component/key`. */
+function groups(hints, found, chosen, tools) {
   const components = new Map();
   for (const one of hints) {
     const keys = components.get(one.component) ?? components.set(one.component, new Map()).get(one.component);
@@ -595,7 +595,7 @@ function groups(hints, found, tools) {
           .map(([key, variants]) =>
             h(
               "div",
-              { class: "hint-key" },
+              { class: "hint-key", "aria-current": `${component}/${key}` === chosen ? "true" : null },
               h(
                 "h3",
                 { class: "break" },
@@ -652,7 +652,7 @@ export async function open(root, { params, signal, navigate }) {
       replace(place, h("div", {}, empty("No hint contains these words", "Clear the field to see all hints.")));
     } else {
       // Cards that look as before stay: their values may be unfolded, and the focus may be in them.
-      renew(place, groups(shown, found, { reload }));
+      renew(place, groups(shown, found, current.get("hint"), { reload }));
     }
   };
 
@@ -731,7 +731,14 @@ export async function open(root, { params, signal, navigate }) {
     os.value = current.get("os") ?? "";
   };
   fields();
+  /** Leads to the hint that the address names. */
+  const showChosen = () => {
+    const chosen = place.querySelector("[aria-current]");
+    chosen?.querySelector("[aria-label^=Edit]")?.focus({ preventScroll: true });
+    chosen?.scrollIntoView({ block: "center", behavior: "instant" });
+  };
   await reload();
+  showChosen();
   let changing = 0;
   const changed = () => {
     clearTimeout(changing);
@@ -747,7 +754,7 @@ export async function open(root, { params, signal, navigate }) {
       current = next;
       find.value = current.get("q") ?? "";
       fields();
-      return reload();
+      return reload().then(showChosen);
     },
     close: () => {
       clearTimeout(changing);

@@ -279,7 +279,7 @@ function projectCard(project, projects, pauses, reload) {
               "li",
               { class: "toolbar" },
               h("code", { class: "break" }, alias),
-              several && alias.startsWith("/")
+              several && alias.startsWith("/") && alias !== project.root
                 ? button("Split off…", () => split(project, alias, reload), {
                     class: "button button-quiet",
                     "aria-label": `Split off ${visible(alias)}`,

@@ -2,10 +2,23 @@
 
 import { call } from "/api.js";
 import { confirm, copy, endUndo, toast } from "/dialog.js";
-import { entryLink, h, link, linked, noted, replace } from "/dom.js";
-import { exact, number, oneLine, plural, time } from "/format.js";
-import { badge, button, empty, facts, fileLink, fill, intro, sessionLink, typeBadge, typeName, undoable } from "/parts.js";
-import { errorText, failedBadge, isFailed, metadataFacts, passedBadge } from "/records.js";
+import { breakable, entryLink, h, link, linked, noted, prose, replace } from "/dom.js";
+import { dayAndTime, exact, number, oneLine, plural, time } from "/format.js";
+import {
+  badge,
+  button,
+  empty,
+  facts,
+  fileLink,
+  fill,
+  intro,
+  sessionLink,
+  table,
+  typeBadge,
+  typeName,
+  undoable,
+} from "/parts.js";
+import { errorText, failedBadge, isFailed, metadataFacts, passedBadge, stateBadge } from "/records.js";
 import { panels, RECORD_PANELS } from "/views/search.js";
 
 /** Longest text that is shown at once, in characters; a click shows the rest. */
@@ -72,11 +85,30 @@ function titleOf({ path, attributes }) {
   return KINDS[kind] ?? "Entry";
 }
 
+/** The sessions of a project that were active last, as the list of sessions names them. */
+const SESSIONS_SHOWN = 10;
+
+async function lastSessions(path, signal) {
+  const { sessions } = await call("list_sessions", { project: path, limit: SESSIONS_SHOWN }, { signal });
+  if (sessions.length === 0) return h("p", { class: "muted" }, "No session began here.");
+  return table("Last sessions of the project", [
+    {
+      title: "Session",
+      wide: true,
+      cell: ({ session_id: id, name, intent }) => link({ session: id }, oneLine(name || intent || "No prompt yet", 120)),
+    },
+    { title: "State", cell: ({ state }) => stateBadge(state) },
+    { title: "Last active", cell: ({ last_at: at }) => time(at, dayAndTime) },
+  ], sessions);
+}
+
 /** A project: its names, the number of its records by type, and its last sessions. */
-function projectCard(entry) {
+function projectCard(entry, signal) {
   const { name, key, root, aliases = [], observations = {} } = entry.attributes;
   const counts = Object.entries(observations).sort(([, a], [, b]) => b - a);
-  const sessions = String(entry.body ?? "").split("\n").filter((line) => line.startsWith("session://"));
+  const path = (text) => h("code", { class: "break" }, breakable(text));
+  const sessions = h("div", {});
+  fill(sessions, () => lastSessions(entry.path, signal));
   return [
     intro(`The project ${name}: its names, records and last sessions.`),
     h(
@@ -84,9 +116,9 @@ function projectCard(entry) {
       { class: "card" },
       h("h2", {}, "Names"),
       facts([
-        ["Directory", root ? h("code", { class: "break" }, root) : null],
-        ["Known by", h("code", { class: "break" }, key)],
-        ["Leads here", h("ul", { class: "plain-list" }, aliases.map((one) => h("li", {}, h("code", { class: "break" }, one))))],
+        ["Directory", root ? path(root) : null],
+        ["Known by", path(key)],
+        ["Leads here", h("ul", { class: "plain-list" }, aliases.map((one) => h("li", {}, path(one))))],
       ]),
       h("p", {}, link({ view: "timeline", project: entry.path }, "Timeline"), " · ", homeLink(entry.path)),
     ),
@@ -96,19 +128,7 @@ function projectCard(entry) {
       h("h2", {}, "Records without prompts, by type"),
       facts(counts.map(([type, count]) => [typeName(type), number(count)])),
     ),
-    h(
-      "section",
-      { class: "card" },
-      h("h2", {}, "Last sessions"),
-      h(
-        "ul",
-        {},
-        sessions.map((line) => {
-          const [path, ...text] = line.split(" ");
-          return h("li", {}, entryLink(path, text.join(" ") || path));
-        }),
-      ),
-    ),
+    h("section", { class: "card" }, h("h2", {}, "Last sessions"), sessions),
   ];
 }
 
@@ -216,6 +236,52 @@ function recordCard(entry, signal, reload, leave) {
   ];
 }
 
+/** A hint: its value and why it is there. It is changed in the view of the hints, where its variants are. */
+function hintCard(entry, [, component, key]) {
+  const { meta = {}, version, updated_at: updated, note } = entry.attributes;
+  const text = entry.media_type === "application/json" ? pretty(entry.body) : String(entry.body ?? "");
+  const home = link({ view: "hints", hint: `${component}/${key}` }, "Edit or delete it in Hints", { class: "button" });
+  return [
+    intro(
+      `The hint ${key} of ${component}.`,
+      button("Copy value", () => copy(text, "Value")),
+      home,
+    ),
+    h(
+      "article",
+      { class: "card" },
+      longText(text),
+      note && h("p", { class: "muted" }, prose(note)),
+    ),
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, "Details"),
+      facts([
+        ["Component", component],
+        ["Key", key],
+        ["Reason", meta.reason],
+        ["Tags", meta.tags?.join(", ")],
+        ["Priority", meta.priority],
+        ["Confidence", meta.confidence],
+        ["Version", version],
+        ["Changed", updated ? time(updated) : null],
+        ["Path", h("code", { class: "break" }, entry.path)],
+      ]),
+      h("p", {}, homeLink(entry.path)),
+    ),
+  ];
+}
+
+/** The path of a hint with its component and key; null if it is none. */
+function hintName(path) {
+  try {
+    return /^hint:\/\/([^/]+)\/([^/]+)$/.exec(path)?.map(decodeURIComponent) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 function otherCard(entry) {
   const text = entry.media_type === "application/json" ? pretty(entry.body) : String(entry.body ?? "");
   return [
@@ -238,10 +304,12 @@ function pretty(body) {
 }
 
 function missing(path, error) {
+  const [, component, key] = hintName(path) ?? [];
   return empty(
     `There is no entry ${path}`,
     `${error.message}.`,
     "It may have been deleted, or the address has a mistake.",
+    component && ["A hint for another place is in ", link({ view: "hints", hint: `${component}/${key}` }, "Hints"), "."],
     [link({ view: "timeline" }, "Go to the timeline"), " or ", link({ view: "search" }, "search"), "."],
   );
 }
@@ -262,8 +330,10 @@ export async function open(root, { params, signal, leave, setTitle }) {
       return path.startsWith("obs://") && entry.attributes?.id
         ? recordCard(entry, signal, reload, leave)
         : path.startsWith("project://") && entry.attributes?.key
-          ? projectCard(entry)
-          : otherCard(entry);
+          ? projectCard(entry, signal)
+          : hintName(entry.path)
+            ? hintCard(entry, hintName(entry.path))
+            : otherCard(entry);
     });
   await reload();
   return {

@@ -55,6 +55,22 @@ test("each project has its size, last activity and the ways that lead to it", as
   await page.finish();
 });
 
+test("the details of a project name its last sessions, with their times", async () => {
+  const page = await openPage(home, { path: "/?view=projects" });
+  await card(page, "shop").getByRole("link", { name: "Details" }).click();
+  const rows = page.getByRole("table", { name: "Last sessions of the project" }).locator("tbody tr");
+  await rows.first().waitFor();
+  const texts = await rows.allInnerTexts();
+  const last = (await home.call("list_sessions", { project: "shop", limit: 10 })).sessions;
+  assert.equal(texts.length, last.length);
+  assert.ok(texts.some((text) => /Taxes for Switzerland.*ended.*\d\d:\d\d/s.test(text)), texts.join("\n"));
+  assert.deepEqual(await badBoxes(page), []);
+  await screenshot(page, "project-details");
+  await rows.filter({ hasText: "Taxes for Switzerland" }).getByRole("link").click();
+  await page.locator(".turn").first().waitFor();
+  await page.finish();
+});
+
 // @page_pause
 test("a pause everywhere is shown on every view until it ends, and has Undo", async () => {
   const page = await openPage(home, { path: "/?view=projects" });
@@ -142,6 +158,8 @@ test("a merge is undone, and a root is split off and merged again", async () => 
   await home.call("merge_projects", { from: "infra", into: "shop" });
   await page.reload();
   const shop = await manage(page, "shop");
+  // Its own directory cannot leave a project.
+  assert.equal(await shop.getByRole("button", { name: /^Split off/ }).count(), 1);
   await shop.getByRole("button", { name: `Split off ${home.project("infra")}` }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Split" }).click();
   await card(page, "infra").waitFor();

@@ -301,6 +301,27 @@ test("a deletion leads back to the list that led to the record, so that the next
   await page.finish();
 });
 
+test("a hint says why it is there, and leads to its place among the hints", async () => {
+  const meta = { reason: "The router needs its own image", tags: ["build"], ttl: "forever" };
+  await home.call("set_hint", { component: "http-proxy", key: "build", value: "docker compose build router", meta });
+  await home.call("set_hint", { component: "http-proxy", key: "test", value: "make test", meta: {} });
+  const page = await openPage(home, { path: `/?view=record&path=${encodeURIComponent("hint://http-proxy/build")}` });
+  await page.getByText("docker compose build router").waitFor();
+  const shown = await page.locator("#main").innerText();
+  assert.ok(shown.includes("The router needs its own image") && !shown.includes("{"), shown);
+  await page.getByRole("link", { name: "Edit or delete it in Hints" }).click();
+  const chosen = page.locator(".hint-key[aria-current]");
+  await chosen.waitFor();
+  assert.match(await chosen.innerText(), /docker compose build router/);
+  assert.equal(await page.locator(".hint-key").count(), 2);
+  await until("the focus is on it", () => page.evaluate(() => Boolean(document.activeElement.closest("[aria-current]"))));
+  await screenshot(page, "hint-chosen");
+  await page.open(`/?view=record&path=${encodeURIComponent("hint://http-proxy/none")}`);
+  await page.getByRole("heading", { name: /There is no entry/ }).waitFor();
+  await page.locator("#main").getByRole("link", { name: "Hints" }).waitFor();
+  await page.finish();
+});
+
 test("hostile text stays text in hits and records", async () => {
   await seedHostile(home);
   const page = await openPage(home, { path: "/?view=search&q=hostile&fold=no", width: 360 });
