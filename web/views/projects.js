@@ -337,7 +337,9 @@ function purgeReport(result) {
     [result.hints_left, "hint contains the text", "hints contain the text"],
     [result.projects_left, "project is named like this", "projects are named like this"],
   ].filter(([amount]) => amount > 0);
-  return [
+  return h(
+    "div",
+    { class: "report" },
     h(
       "ul",
       {},
@@ -383,7 +385,7 @@ function purgeReport(result) {
           ),
         ]
       : null,
-  ];
+  );
 }
 
 function samples(result) {
@@ -425,7 +427,7 @@ function purgeCard(projects, filters, reload, focus) {
   const chosen = projects.find((one) => one.path === filters.project || one.name === filters.project);
   project.value = chosen?.path ?? "";
   const search = input("search", "", { placeholder: "whole words" });
-  const place = h("div", { "aria-live": "polite" });
+  const place = h("div", { class: "report", "aria-live": "polite" });
   const form = h(
     "form",
     {
@@ -554,9 +556,9 @@ export async function open(root, { params, filters, signal }) {
           pauseControl(null, pauses, reload),
         ),
       );
+      ({ projects } = await listing);
       if (!projects.length) {
         return empty("No projects yet", "A project appears with the first session of a connected agent.", [
-      ({ projects } = await listing);
           "How to connect one is in ",
           link({ view: "health" }, "Health"),
           ".",

@@ -1,7 +1,7 @@
 // The timeline: what agents do, everywhere or filtered, newest first and live.
 
 import { call, isAborted } from "/api.js";
-import { problem, tryAgain } from "/dialog.js";
+import { copy, problem, tryAgain } from "/dialog.js";
 import { h, icon, isSession, link, replace } from "/dom.js";
 import { clockTime, dayKey, dayName, exact, now, number, plural, showAges, time, toMs } from "/format.js";
 import { virtualList } from "/list.js";
@@ -174,6 +174,8 @@ class Feed {
   }
 }
 
+const INSTALL = "rekindle install";
+
 /** How to connect an agent, for a store without records. */
 function connecting() {
   return h(
@@ -181,7 +183,12 @@ function connecting() {
     { class: "empty" },
     h("h2", {}, "Nothing is recorded yet"),
     h("p", {}, "Connect an agent; each prompt, edit and command then appears here as it happens."),
-    h("pre", {}, h("code", {}, "rekindle install")),
+    h(
+      "div",
+      { class: "command" },
+      h("code", {}, INSTALL),
+      h("button", { type: "button", class: "button", "aria-label": `Copy: ${INSTALL}`, onclick: () => copy(INSTALL, "Command") }, "Copy"),
+    ),
     h("p", {}, "This adds hooks to the agents on this computer. An agent that speaks MCP starts this command itself:"),
     h("pre", {}, h("code", {}, "rekindle serve")),
     h(

@@ -147,7 +147,9 @@ test("the footer stays live in a view that was opened from the session", async (
   await set(session, "files", [path.join(cwd, "second.rs")]);
   await page.waitForSelector(`${shown} >> text=second.rs`);
   assert.equal(await page.locator(`${shown} >> text=first.rs`).count(), 0);
+  // The sign is drawn; its text is there for those who copy or read the page by program.
   assert.equal((await page.textContent("#contextFooter > .context-icon")).trim(), "📎");
+  assert.equal((await page.locator("#contextFooter > .context-icon svg").boundingBox()).width, 16);
   await page.finish();
 });
 

@@ -314,7 +314,10 @@ test("an empty store says how to connect an agent, and fills live", async () => 
   ]) {
     const page = await openPage(empty, { width, height: 740, scheme });
     await page.waitForSelector("text=Nothing is recorded yet");
-    await page.waitForSelector("text=rekindle install");
+    await page.getByRole("button", { name: "Copy: rekindle install" }).click();
+    await page.waitForSelector(".toast >> text=Command copied");
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "rekindle install");
+    await page.click(".toast-close");
     await screenshot(page, `timeline-empty-${width}-${scheme}`);
     assert.deepEqual(await badBoxes(page), []);
     await page.finish();
