@@ -1,7 +1,7 @@
 //! A call on the wire: request, caller, reply, the envelope of the unix socket, build ids.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -122,14 +122,29 @@ pub struct Request {
 /// A fingerprint of a call: equal operations with equal parameters have equal numbers in every build. FNV-1a
 /// suffices, because an id that is used for two different calls is a mistake and not an attack.
 pub fn fingerprint(op: &str, params: &Value) -> i64 {
-    let text = params.to_string();
-    fnv1a(op.bytes().chain([0]).chain(text.bytes()))
+    let mut text = FnvText(fnv1a(FNV_START, op.bytes().chain([0])));
+    // The text itself is not built: the events of an import have half a megabyte.
+    let _ = write!(text, "{params}");
+    signed(text.0)
 }
 
-fn fnv1a(bytes: impl Iterator<Item = u8>) -> i64 {
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Hashes the text that is written to it.
+struct FnvText(u64);
+
+impl fmt::Write for FnvText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = fnv1a(self.0, text.bytes());
+        Ok(())
+    }
+}
+
+fn fnv1a(hash: u64, bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn signed(hash: u64) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
@@ -205,7 +220,10 @@ impl EnvNames {
         let names: Vec<String> = names.into_iter().take(limits::ENV_NAMES_MAX).cloned().collect();
         let stamp = match names.as_slice() {
             [] => 0,
-            names => fnv1a(names.iter().flat_map(|name| name.bytes().chain([0]))),
+            names => {
+                let bytes = names.iter().flat_map(|name| name.bytes().chain([0]));
+                signed(fnv1a(FNV_START, bytes))
+            }
         };
         EnvNames { stamp, names }
     }
