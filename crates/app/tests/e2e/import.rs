@@ -277,6 +277,32 @@ fn a_dry_run_counts_and_stores_nothing() {
     assert_eq!(desk.added(&[]), 4);
 }
 
+/// @import_dry_run @import_grows
+#[test]
+fn a_dry_run_counts_many_files_and_an_import_reads_those_without_an_event_once() {
+    /// More than the events of one call, and no multiple of it.
+    const FILES: usize = 300;
+    let desk = desk();
+    let at = u64::try_from(some_days_ago()).unwrap();
+    let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_millis(at);
+    for number in 0..FILES {
+        let session = format!("s-{number}");
+        let asked = desk.prompt(&format!("p-{number}"), "where is the zebra?");
+        desk.write(&format!("{session}.jsonl"), &asked.replace("s-import", &session));
+        let title = json!({ "type": "ai-title", "aiTitle": format!("part {number}") });
+        let file = desk.write(&format!("empty-{number}.jsonl"), &format!("{title}\n"));
+        std::fs::File::open(file).unwrap().set_modified(long_ago).unwrap();
+    }
+    let dry = desk.import(&["--dry-run"]);
+    let counts = |report: &Value| {
+        [report["files"].clone(), report["added"].clone(), report["sessions"].clone()]
+    };
+    assert_eq!(counts(&dry), [json!(2 * FILES), json!(FILES), json!(FILES)], "{dry}");
+    assert_eq!(counts(&desk.import(&[])), counts(&dry));
+    let again = desk.import(&[]);
+    assert_eq!((&again["unchanged"], &again["added"]), (&json!(2 * FILES), &json!(0)), "{again}");
+}
+
 /// @import_dry_run
 #[test]
 fn a_dry_run_reports_what_the_import_then_reports() {

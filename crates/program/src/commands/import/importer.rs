@@ -9,7 +9,7 @@ use model::import::FileCursor;
 use model::origin::Origin;
 use model::{Caller, OpError, Request, Road, limits};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::batches::{BATCH_BYTES, SentBatch, known_cursors};
 use super::plan::ImportPlan;
@@ -42,6 +42,11 @@ pub(super) struct Importer<'w> {
     has_excluded: bool,
     /// How many events the next call has.
     most: usize,
+    /// How far files without an event were read, and the agent of all of them. They are sent together.
+    without_events: (&'static str, Vec<FileCursor>),
+    /// In a dry run, the events of each agent that were not sent yet. They have no cursor, so a call may have those of
+    /// many files.
+    to_count: BTreeMap<&'static str, UnsentEvents>,
 }
 
 /// Events that were not sent yet, as JSON, in order.
@@ -63,6 +68,8 @@ impl<'w> Importer<'w> {
             counted: HashSet::new(),
             has_excluded: false,
             most: limits::IMPORT_EVENTS_SENT,
+            without_events: ("", Vec::new()),
+            to_count: BTreeMap::new(),
         }
     }
 
@@ -90,7 +97,8 @@ impl<'w> Importer<'w> {
                 let sessions = self.totals.sessions.len() as u64;
                 self.bar.set_message(text::counted(sessions, "session"));
             }
-            Ok::<(), OpError>(())
+            let sent = self.send_cursors().and_then(|()| self.count_rest());
+            sent.map_err(|error| self.ended_by(error))
         })?;
         self.bar.finish_and_clear();
         self.totals.settle();
@@ -130,16 +138,20 @@ impl<'w> Importer<'w> {
         &mut self,
         readers: &Readers,
         number: usize,
-        PlannedFile { source, file, .. }: PlannedFile<'_>,
+        PlannedFile { source, file, known }: PlannedFile<'_>,
     ) -> Result<(), OpError> {
         let hash = ::import::path_hash(file);
-        let mut pending = UnsentEvents::default();
+        let mut pending = self.to_count.remove(source.name).unwrap_or_default();
+        let mut of_others = pending.events.len();
+        let mut has_event = false;
         self.has_excluded = false;
         let report = loop {
             match readers.next(number)? {
                 FilePart::Events { events, bytes } => {
+                    has_event = true;
                     for event in events {
                         self.event(source, hash, &mut pending, event)?;
+                        of_others = of_others.min(pending.events.len());
                     }
                     self.bar.set_position(self.done + bytes.min(file.bytes));
                 }
@@ -148,10 +160,63 @@ impl<'w> Importer<'w> {
         };
         match report {
             Ok(report) => {
-                self.send(source, hash, &mut pending, Some(&report))?;
+                match has_event || known.is_some() {
+                    _ if self.plan.is_dry => {}
+                    true => self.send(source, hash, &mut pending, Some(&report))?,
+                    false => self.read_without_event(source, &report)?,
+                }
                 self.totals.read(source.name, file.path.clone(), report);
             }
-            Err(error) => self.totals.unreadable.push((file.path.clone(), error.to_string())),
+            Err(error) => {
+                pending.truncate(of_others);
+                self.totals.unreadable.push((file.path.clone(), error.to_string()));
+            }
+        }
+        if self.plan.is_dry {
+            self.to_count.insert(source.name, pending);
+        }
+        Ok(())
+    }
+
+    /// Notes how far a new file was read that has no event. There may be thousands, and a call for each would take most
+    /// of the time.
+    fn read_without_event(
+        &mut self,
+        source: &'static Source,
+        report: &FileReport,
+    ) -> Result<(), OpError> {
+        if self.plan.is_partial() {
+            return Ok(());
+        }
+        if self.without_events.0 != source.name
+            || self.without_events.1.len() >= limits::IMPORT_EVENTS_SENT
+        {
+            self.send_cursors()?;
+        }
+        self.without_events.0 = source.name;
+        self.without_events.1.push(report.cursor.clone());
+        Ok(())
+    }
+
+    fn send_cursors(&mut self) -> Result<(), OpError> {
+        let (source, cursors) = std::mem::take(&mut self.without_events);
+        if cursors.is_empty() {
+            return Ok(());
+        }
+        let params = json!({ "source": source, "events": "[]", "cursors": cursors });
+        self.call(source, params).map(drop)
+    }
+
+    /// Sends the last events of a dry run.
+    fn count_rest(&mut self) -> Result<(), OpError> {
+        for (source, mut pending) in std::mem::take(&mut self.to_count) {
+            while !pending.events.is_empty() {
+                let count = pending.events.len().min(limits::IMPORT_EVENTS_SENT);
+                let params = json!({ "source": source, "events": pending.list(count), "dry_run": true,
+                                     "forgotten": self.plan.forgotten });
+                self.call(source, params)?;
+                pending.remove(count);
+            }
         }
         Ok(())
     }
@@ -192,7 +257,8 @@ impl<'w> Importer<'w> {
         loop {
             let count = pending.events.len().min(self.most);
             let is_end = count == pending.events.len();
-            let left = self.call(source, file, pending.list(count), end.filter(|_| is_end))?;
+            let params = self.params(source, file, pending.list(count), end.filter(|_| is_end));
+            let left = self.call(source.name, params)?;
             let stored = count.saturating_sub(left);
             pending.remove(stored);
             // Few events at once while hooks and searches come first: the daemon reads what is left again.
@@ -210,14 +276,14 @@ impl<'w> Importer<'w> {
         }
     }
 
-    /// Sends these events in one call. Returns how many of the last ones have to be sent again.
-    fn call(
-        &mut self,
+    /// The parameters of a call with these events.
+    fn params(
+        &self,
         source: &Source,
         file: Origin,
         events: String,
         end: Option<&FileReport>,
-    ) -> Result<usize, OpError> {
+    ) -> Value {
         let mut params = json!({
             "source": source.name,
             "file": file.to_string(),
@@ -225,9 +291,6 @@ impl<'w> Importer<'w> {
             "dry_run": self.plan.is_dry,
             "forgotten": self.plan.forgotten,
         });
-        if let Some(batch) = self.totals.batch {
-            params["batch"] = json!(batch);
-        }
         if let Some(report) = end
             && !self.plan.is_partial()
             && !self.has_excluded
@@ -247,6 +310,14 @@ impl<'w> Importer<'w> {
                 params["titles"] = json!({ session.as_str(): title });
             }
         }
+        params
+    }
+
+    /// Makes a call. Returns how many of its last events have to be sent again.
+    fn call(&mut self, source: &'static str, mut params: Value) -> Result<usize, OpError> {
+        if let Some(batch) = self.totals.batch {
+            params["batch"] = json!(batch);
+        }
         let (call, caller) = (client::mint(), self.caller.clone());
         let reply =
             self.road.call(Request { call, op: "import_events".to_owned(), params, caller })?;
@@ -254,7 +325,7 @@ impl<'w> Importer<'w> {
             SentBatch::deserialize(&reply).map_err(|error| OpError::internal(error.to_string()))?;
         self.has_excluded |= sent.counts.excluded > 0;
         let left = sent.left;
-        self.totals.add(source.name, sent);
+        self.totals.add(source, sent);
         Ok(left)
     }
 }
@@ -269,6 +340,13 @@ impl UnsentEvents {
         }
         list.push_str(if list.is_empty() { "[]" } else { "]" });
         list
+    }
+
+    /// Removes the events after the first ones.
+    fn truncate(&mut self, count: usize) {
+        while self.events.len() > count {
+            self.bytes -= self.events.pop_back().map_or(0, |event| event.len());
+        }
     }
 
     /// Removes the first events.
