@@ -30,7 +30,7 @@ fn a_killed_run_failed_only_if_a_test_failed_before() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// After the documentation: gradle was not available.
+/// Written by hand from what Gradle is known to print: it was not available.
 ///
 /// @capture_run
 #[test]
