@@ -15,6 +15,18 @@ pub fn detach() {
     let _ = rustix::process::setsid();
 }
 
+/// Lets other threads and processes run before this thread, and before those that it starts from now on.
+pub fn work_in_background() {
+    // Only Linux has a niceness for each thread. Elsewhere the whole process, which may be the daemon, would get it.
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{getpriority_process, setpriority_process};
+        if getpriority_process(None).is_ok_and(|nice| nice < limits::BACKGROUND_NICE) {
+            let _ = setpriority_process(None, limits::BACKGROUND_NICE);
+        }
+    }
+}
+
 /// Raises the soft limit on open files as far as the hard one allows, up to what the daemon can use. Returns the
 /// resulting limit. The default is often 256 or 1,024, which idle connections alone could use up.
 pub fn raise_open_files() -> usize {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The hooks and searches of now, and the time of the last search.
+/// The hooks and searches of now, and the times of the last ones.
 pub(crate) struct Foreground {
     began: Instant,
     hooks: AtomicUsize,
     searches: AtomicUsize,
-    /// Milliseconds after `began`, plus one; 0 for never.
+    /// The last hook and the last search: milliseconds after `began`, plus one; 0 for never.
+    hooked: AtomicU64,
     searched: AtomicU64,
 }
 
@@ -19,6 +20,7 @@ impl Default for Foreground {
             began: Instant::now(),
             hooks: AtomicUsize::new(0),
             searches: AtomicUsize::new(0),
+            hooked: AtomicU64::new(0),
             searched: AtomicU64::new(0),
         }
     }
@@ -37,7 +39,16 @@ impl Foreground {
 
     /// Whether there was a search within this time.
     pub(crate) fn had_search(&self, within: Duration) -> bool {
-        let at = self.searched.load(Ordering::Relaxed);
+        self.was_within(&self.searched, within)
+    }
+
+    /// Whether there was a hook or a search within this time, or is one now.
+    pub(crate) fn is_in_use(&self, within: Duration) -> bool {
+        self.is_waiting() || self.had_search(within) || self.was_within(&self.hooked, within)
+    }
+
+    fn was_within(&self, last: &AtomicU64, within: Duration) -> bool {
+        let at = last.load(Ordering::Relaxed);
         at > 0 && u128::from(self.now().saturating_sub(at)) <= within.as_millis()
     }
 
@@ -74,9 +85,12 @@ impl ForegroundUse {
 
 impl Drop for ForegroundUse {
     fn drop(&mut self) {
-        if self.kind == ForegroundKind::Search {
-            self.foreground.searched.store(self.foreground.now(), Ordering::Relaxed);
-        }
+        let Foreground { hooked, searched, .. } = &*self.foreground;
+        let last = match self.kind {
+            ForegroundKind::Hook => hooked,
+            ForegroundKind::Search => searched,
+        };
+        last.store(self.foreground.now(), Ordering::Relaxed);
         self.foreground.count(self.kind).fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -88,13 +102,15 @@ mod tests {
     #[test]
     fn a_hook_or_a_search_waits_until_its_use_ends() {
         let foreground = Arc::new(Foreground::default());
-        assert!(!foreground.is_waiting() && !foreground.had_search(Duration::MAX));
+        assert!(!foreground.had_search(Duration::MAX) && !foreground.is_in_use(Duration::MAX));
         let hook = ForegroundUse::of(&foreground, ForegroundKind::Hook);
         let search = ForegroundUse::of(&foreground, ForegroundKind::Search);
         assert!(foreground.has_hook() && foreground.is_waiting());
         drop(hook);
         assert!(!foreground.has_hook() && foreground.is_waiting());
+        assert!(!foreground.had_search(Duration::MAX) && foreground.is_in_use(Duration::ZERO));
         drop(search);
         assert!(!foreground.is_waiting() && foreground.had_search(Duration::from_secs(60)));
+        assert!(foreground.is_in_use(Duration::from_secs(60)));
     }
 }

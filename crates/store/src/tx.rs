@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::sync::{Arc, RwLockReadGuard};
 
 use index::Passages;
-use model::OpError;
 use model::event::Published;
+use model::{OpError, limits};
 use rusqlite::Connection;
 use text::Statement;
 
@@ -203,6 +203,11 @@ impl<'a> Tx<'a> {
     /// Whether a hook or a search waits, so that bulk work should end its transaction.
     pub fn is_awaited(&self) -> bool {
         self.cache.facts.foreground.is_waiting()
+    }
+
+    /// Whether the next hook or search is expected soon, so that bulk work should end its transaction after a few steps.
+    pub fn is_in_use(&self) -> bool {
+        self.cache.facts.foreground.is_in_use(limits::FOREGROUND_COMES)
     }
 
     /// The values of this type that the group has looked up so far.

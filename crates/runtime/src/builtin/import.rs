@@ -187,7 +187,9 @@ impl ImportWork {
         let mut spans = SessionSpans::new(tx, batch);
         let mut left = None;
         for (done, event) in self.events.iter().enumerate() {
-            if done >= limits::IMPORT_EVENTS_BESIDE && tx.is_awaited() {
+            let is_enough = done >= limits::IMPORT_EVENTS_BESIDE && tx.is_awaited()
+                || done >= limits::IMPORT_EVENTS_IN_USE && tx.is_in_use();
+            if is_enough {
                 left = Some(self.events.len() - done);
                 break;
             }

@@ -75,6 +75,8 @@ impl<'w> Importer<'w> {
 
     pub(super) fn run(mut self) -> Result<ImportTotals, OpError> {
         let (plan, now) = (self.plan, client::clock::now_ms());
+        // On a machine with few cores an import would take them from hooks and searches.
+        server::platform::work_in_background();
         let cursors = self.cursors()?;
         let known = |file: &Transcript| cursors.get(&::import::path_hash(file).to_string());
         let is_unchanged = |file: &Transcript| {
