@@ -173,20 +173,26 @@ async function route({ scroll = null, focus = false } = {}) {
   if (focus && isOther) byId("title").focus({ preventScroll: true });
   if (scroll === 0) scrollTo(0, 0);
   try {
-    const [module] = await Promise.all([load(pathOf(entry)), entry.isPlain || readStyle()]);
+    const [found, isThere] = await Promise.all([
+      load(pathOf(entry)),
+      !session || !isView || hasSession(session, controller.signal),
+      entry.isPlain || readStyle(),
+    ]);
+    // The view of the session says that there is none.
+    const module = isThere ? found : await load("/views/session.js");
     if (current !== opened) return;
     const about = {
       params,
       filters,
       signal: controller.signal,
       navigate: navigateFrom(opened),
+      leave,
       setTitle,
     };
     const handle = await module.open(root, about);
     if (current !== opened) handle?.close?.();
     else opened.handle = handle ?? {};
     if (current === opened) showReadAt();
-      leave,
   } catch (error) {
     if (current === opened && !isAborted(error)) replace(root, failure(error));
   } finally {
@@ -194,6 +200,13 @@ async function route({ scroll = null, focus = false } = {}) {
   }
   if (current === opened && scroll) restoreScroll(opened, scroll);
 }
+
+/** Whether a session exists; if that cannot be found out now, its view says why. */
+const hasSession = (id, signal) =>
+  call("get_session", { session_id: id }, { signal }).then(
+    () => true,
+    ({ code }) => code !== "not_found" && code !== "invalid",
+  );
 
 /** How often a module could not be read, by its path. */
 const lost = new Map();

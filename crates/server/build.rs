@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 const WEB: &str = "../../web";
 
-/// Answers to `GET /`, which `src/page.rs` chooses between. They have no address of their own.
-const PAGES: [&str; 2] = ["/index.html", "/closed.html"];
+/// Answers that `src/page.rs` chooses between. They have no address of their own.
+const PAGES: [&str; 3] = ["/index.html", "/closed.html", "/missing.html"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();

@@ -142,6 +142,8 @@ test("unknown views, sessions, records and projects get a sentence and a way bac
     ["/?view=__proto__", "no such view"],
     ["/?session=no-such-session", "does not exist"],
     [`/?session=${encodeURIComponent("a/b\\c")}`, "does not exist"],
+    ["/?session=no-such-session&view=file&path=/a.rs", "does not exist"],
+    ["/?session=no-such-session&view=search&q=x", "does not exist"],
     ["/?view=record&path=obs://99999999", "obs://99999999"],
     ["/?view=record&path=nonsense", "nonsense"],
     ["/?view=file", "No file was named"],
@@ -158,6 +160,12 @@ test("unknown views, sessions, records and projects get a sentence and a way bac
     await page.waitForSelector(".tl-item");
   }
   assert.doesNotMatch(page.url(), /nosuch|7d/);
+  page.tolerated.push(/404 \(Not Found\)/);
+  assert.equal((await page.goto(`http://127.0.0.1:${home.port}/nonsense`)).status(), 404);
+  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  await screenshot(page, "no-such-page");
+  await page.getByRole("link", { name: "To the timeline" }).click();
+  await page.waitForSelector(".tl-item");
   await page.finish();
 });
 

@@ -285,6 +285,11 @@ async fn route(
     if let Err(error) = guard::check_place(&head) {
         return Refused::from(error).response(rpc);
     }
+    if path.is_none()
+        && let Some(page) = page::missing(&head)
+    {
+        return page;
+    }
     let public = path.is_some_and(|path| path.is_public(&head.method));
     // A browser sends OPTIONS without a token, to ask whether a foreign page may call.
     if !public && head.method != Method::OPTIONS {

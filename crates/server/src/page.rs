@@ -17,6 +17,7 @@ use crate::http::{Body, empty, json, query, whole};
 
 const INDEX: &str = include_str!("../../../web/index.html");
 const CLOSED: &str = include_str!("../../../web/closed.html");
+const MISSING: &str = include_str!("../../../web/missing.html");
 
 /// The files that the page loads, as `build.rs` lists them; plugins may add to them.
 pub(crate) const ASSETS: &[Asset] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
@@ -38,9 +39,23 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The answer to a person who opens an address that does not exist; `None` for a program, which gets JSON. The
+/// text is the same for every address, so it says nothing that a program could use without the token.
+pub(crate) fn missing(head: &Parts) -> Option<Response<Body>> {
+    let accepts =
+        head.headers.get_all(header::ACCEPT).iter().filter_map(|kinds| kinds.to_str().ok());
+    let accepts_html = accepts
+        .flat_map(|kinds| kinds.split(','))
+        .filter_map(|kind| kind.split(';').next())
+        .any(|kind| kind.trim().eq_ignore_ascii_case("text/html"));
+    let is_read = matches!(head.method, Method::GET | Method::HEAD);
+    (is_read && accepts_html).then(|| file(StatusCode::NOT_FOUND, HTML, MISSING))
+}
+
 /// `GET /`: the page, or instructions how to open it; `/?link=…` redeems a one-time link.
 pub(crate) fn root(auth: &Auth, head: &Parts) -> Response<Body> {
-    const HTML: &str = "text/html; charset=utf-8";
     // A HEAD request, as a link preview sends it, must not use up the link.
     let link = query(head, "link").filter(|_| head.method == Method::GET);
     let Some(link) = link else {

@@ -262,6 +262,28 @@ async fn unknown_paths_and_verbs_are_answered_in_json_and_without_cors() {
 }
 
 #[tokio::test]
+async fn an_unknown_path_is_a_page_for_a_browser_and_json_for_a_program() {
+    let server = TestServer::new().await;
+    let browser = ["Host: localhost", "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"];
+    for path in ["/nonsense", "/view/%3Cb%3Etimeline", "/rpc/"] {
+        let reply = server.ask_bare("GET", path, &browser, "").await;
+        assert_eq!(reply.status, 404, "{path}");
+        assert_eq!(reply.headers["content-type"], "text/html; charset=utf-8");
+        assert!(reply.headers["content-security-policy"].contains("default-src 'none'"));
+        assert!(reply.body.contains("no such page") && !reply.body.contains(path), "{path}");
+    }
+    for accept in ["Accept: */*", "Accept: application/json", "X-None: 1"] {
+        let reply = server.ask_bare("GET", "/nonsense", &["Host: localhost", accept], "").await;
+        assert_eq!((reply.status, reply.word().as_str()), (401, "unauthenticated"), "{accept}");
+    }
+    for (method, path) in [("POST", "/nonsense"), ("GET", "/sse"), ("GET", "/api/events")] {
+        assert_eq!(server.ask_bare(method, path, &browser, "").await.status, 401, "{path}");
+    }
+    let foreign = server.ask_bare("GET", "/nonsense", &["Host: evil.com", browser[1]], "").await;
+    assert_eq!(foreign.word(), "forbidden");
+}
+
+#[tokio::test]
 async fn a_body_of_another_kind_is_refused_in_the_paths_own_form() {
     let server = TestServer::new().await;
     let token = format!("Authorization: Bearer {TOKEN}");

@@ -70,7 +70,7 @@ async fn files_of_the_page_and_of_plugins_have_a_type_and_a_hash() {
     tags.dedup();
     assert_eq!(tags.len(), 3, "each content has its own hash");
     assert_eq!(get("/health", &[]).await.headers["content-type"], "application/json");
-    for name in ["/index.html", "/closed.html"] {
+    for name in ["/index.html", "/closed.html", "/missing.html"] {
         assert_ne!(get(name, &[]).await.status, 200, "{name} is an answer to GET / only");
     }
     let page = include_str!("../../../../../web/index.html");
