@@ -613,7 +613,7 @@ fn the_status_line_shows_the_context_with_and_without_a_daemon_and_nothing_witho
     for wrong in ["", "{", "[]", "null", r#"{"session_id":7}"#, r#"{"session_id":"../x"}"#] {
         assert_eq!(status_line(&home, wrong), "", "{wrong}");
     }
-    let db = super::sqlite::path(&home);
+    let db = sqlite::path(&home);
     let db = db.to_str().unwrap();
     for args in [
         &["statusline", "--agent", "claude-code", "--db", db][..],
