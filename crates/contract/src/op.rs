@@ -349,7 +349,8 @@ impl Operation {
         (self.check_params)(self.without_nulls(params.clone()))
     }
 
-    /// The parameters without those that are null and may be left out: models write `null` for what they do not give.
+    /// The parameters without those that are null, may be left out, and have no meaning for null: models write `null` for
+    /// what they do not give.
     fn without_nulls(&self, mut params: Value) -> Value {
         let Some(given) = params.as_object_mut() else { return params };
         if given.values().any(Value::is_null) {
@@ -357,10 +358,11 @@ impl Operation {
             let names = |list: &Value, name: &str| {
                 list.as_array().is_some_and(|list| list.iter().any(|one| one == name))
             };
-            let is_optional = |name: &str| {
-                schema["properties"].get(name).is_some() && !names(&schema["required"], name)
+            let is_left_out = |name: &str| {
+                schema["properties"].get(name).is_some_and(|of| !takes_null(of))
+                    && !names(&schema["required"], name)
             };
-            given.retain(|name, value| !value.is_null() || !is_optional(name));
+            given.retain(|name, value| !value.is_null() || !is_left_out(name));
         }
         params
     }
@@ -384,6 +386,13 @@ impl Operation {
     pub fn run(&self, cx: &Cx<'_>, params: Value) -> Result<Value, OpError> {
         (self.handler)(cx, self.without_nulls(params))
     }
+}
+
+/// Whether the schema of a parameter names null among its types.
+fn takes_null(schema: &Value) -> bool {
+    let is_null = |of: &Value| of == "null";
+    let all = |name: &str| schema[name].as_array().into_iter().flatten();
+    is_null(&schema["type"]) || all("type").any(is_null) || all("anyOf").any(takes_null)
 }
 
 /// Parameters of their type, or `invalid` with the name of the one that is wrong.

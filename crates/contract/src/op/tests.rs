@@ -102,6 +102,8 @@ enum Word {
 struct WithHidden {
     name: Option<Word>,
     #[serde(default)]
+    count: u8,
+    #[serde(default)]
     #[schemars(skip)]
     typed: bool,
 }
@@ -126,18 +128,18 @@ fn a_hidden_parameter_is_the_command_lines_own_and_is_not_named() {
     assert_eq!(op.refuse_hidden(&typed, Tier::Person), Ok(()));
     assert_eq!(op.refuse_hidden(&json!({}), Tier::Agent), Ok(()));
     let refused = op.refuse_hidden(&typed, Tier::Agent).unwrap_err();
-    assert_eq!(refused.message, "unknown parameter `typed`, expected `name`");
+    assert_eq!(refused.message, "unknown parameter `typed`, expected `name` or `count`");
     let unknown = op.check_params(&json!({ "type": 1 })).unwrap_err();
-    assert_eq!(unknown.message, "unknown parameter `type`, expected `name`");
+    assert_eq!(unknown.message, "unknown parameter `type`, expected `name` or `count`");
     assert_eq!(unknown.hint.as_deref(), Some("`rekindle ops probe` shows its parameters."));
 }
 
 #[test]
 fn a_parameter_that_is_null_counts_as_left_out() {
     let op = Operation::new(Probe);
-    assert_eq!(op.check_params(&json!({ "name": null })), Ok(()));
+    assert_eq!(op.check_params(&json!({ "name": null, "count": null })), Ok(()));
     let unknown = op.check_params(&json!({ "nam": null })).unwrap_err();
-    assert_eq!(unknown.message, "unknown parameter `nam`, expected `name`");
+    assert_eq!(unknown.message, "unknown parameter `nam`, expected `name` or `count`");
 }
 
 #[test]
