@@ -213,11 +213,11 @@ impl<'w> Importer<'w> {
     fn count_rest(&mut self) -> Result<(), OpError> {
         for (source, mut pending) in std::mem::take(&mut self.to_count) {
             while !pending.events.is_empty() {
-                let count = pending.events.len().min(limits::IMPORT_EVENTS_SENT);
+                let count = pending.events.len().min(self.most);
                 let params = json!({ "source": source, "events": pending.list(count), "dry_run": true,
                                      "forgotten": self.plan.forgotten });
-                self.call(source, params)?;
-                pending.remove(count);
+                let left = self.call(source, params)?;
+                self.sent(&mut pending, count, left);
             }
         }
         Ok(())
@@ -261,13 +261,7 @@ impl<'w> Importer<'w> {
             let is_end = count == pending.events.len();
             let params = self.params(source, file, pending.list(count), end.filter(|_| is_end));
             let left = self.call(source.name, params)?;
-            let stored = count.saturating_sub(left);
-            pending.remove(stored);
-            // Few events at once while hooks and searches come first: the daemon reads what is left again.
-            self.most = match left {
-                0 => (2 * self.most).min(limits::IMPORT_EVENTS_SENT),
-                _ => stored.max(limits::IMPORT_EVENTS_BESIDE),
-            };
+            self.sent(pending, count, left);
             let is_done = match end {
                 Some(_) => is_end && left == 0,
                 None => !self.is_full(pending),
@@ -276,6 +270,17 @@ impl<'w> Importer<'w> {
                 return Ok(());
             }
         }
+    }
+
+    /// Removes the events of a call, all but the last ones, which the daemon left.
+    fn sent(&mut self, pending: &mut UnsentEvents, count: usize, left: usize) {
+        let stored = count.saturating_sub(left);
+        pending.remove(stored);
+        // Few events at once while hooks and searches come first: the daemon reads the rest again.
+        self.most = match left {
+            0 => (2 * self.most).min(limits::IMPORT_EVENTS_SENT),
+            _ => stored.max(limits::IMPORT_EVENTS_BESIDE),
+        };
     }
 
     /// The parameters of a call with these events.
