@@ -87,10 +87,7 @@ impl Op for StartGhap {
         let now = cx.now;
         cx.store.write(move |tx| {
             let place = WritePlace::of(&target, tx)?;
-            // Reading a ghap sorts the active ones, and mostly there is none.
-            if ghaps::has_active(tx, place.session, place.project)?
-                && let Some(active) = ghaps::active(tx, place.session, place.project)?
-            {
+            if let Some(active) = ghaps::active(tx, place.session, place.project)? {
                 return Err(active_exists(&active.name));
             }
             let id = ghaps::start(
