@@ -349,8 +349,8 @@ impl Operation {
         (self.check_params)(self.without_nulls(params.clone()))
     }
 
-    /// The parameters without those that are null, may be left out, and have no meaning for null: models write `null` for
-    /// what they do not give.
+    /// The parameters without those that are null, may be left out, and have no meaning for null. Models write `null` for
+    /// parameters that they leave out.
     fn without_nulls(&self, mut params: Value) -> Value {
         let Some(given) = params.as_object_mut() else { return params };
         if given.values().any(Value::is_null) {

@@ -101,7 +101,7 @@ fn latest(cx: &Cx<'_>) -> Result<Session, OpError> {
     })
 }
 
-/// One that was active after `now` was so before the clock was set back, and counts only if there is no other.
+/// The newest session, preferably one from before `now`. Later times are from before the clock was set back.
 fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, now: i64) -> Result<Option<Session>, OpError> {
     for before in [Some(now.saturating_add(limits::CLOCK_SLACK_MS)), None] {
         let filter = SessionFilter { projects, before, ..SessionFilter::default() };

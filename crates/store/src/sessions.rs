@@ -503,8 +503,8 @@ pub fn ended_within(
     rx.sql(|db| db.prepare_cached(ENDED)?.query_row(given, |row| row.cell(0)).optional())
 }
 
-/// The session of a project, other than `id`, that was active last. One that was active after `now` was so before the
-/// clock was set back, and counts only if there is no other.
+/// The session of a project, other than `id`, that was active last, preferably before `now`. Later times are from before
+/// the clock was set back.
 pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64, now: i64) -> Result<Option<i64>, OpError> {
     const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
          AND agent <> ?3 AND last_at <= ?4 ORDER BY last_at DESC, id DESC LIMIT 1";

@@ -288,7 +288,7 @@ impl ClaudeCode {
         Ok(())
     }
 
-    /// Reports the final answer of a subagent that gets another task. The agent wrote the task, so it is no prompt.
+    /// Reports the final answer of a subagent that gets another task. The task is left out, because the agent wrote it.
     fn resume_subagent(&mut self, line: &ClaudeLine<'_>, task: &str, sink: &mut EventSink<'_>) {
         let message = self.turn.message.as_ref().filter(|message| message.is_final);
         let subagent = message.and_then(|message| message.context.subagent.as_ref());

@@ -352,7 +352,7 @@ fn copied_sets_are_added_behind_the_sessions_own_items() {
 
 /// @context_clock
 #[test]
-fn sessions_are_told_apart_by_what_came_last_after_the_clock_was_set_back() {
+fn the_last_session_is_found_after_the_clock_was_set_back() {
     let home = home();
     let daemon = home.daemon();
     starts_as(&home, "old-1", "startup");
@@ -368,7 +368,7 @@ fn sessions_are_told_apart_by_what_came_last_after_the_clock_was_set_back() {
     event("old-1", "SessionEnd", json!({ "reason": "clear" }));
     home.run(&["stop"]).ok();
     drop(daemon);
-    // What was recorded so far is now forty days ahead of the clock.
+    // All earlier records are now forty days ahead of the clock.
     let db = sqlite::open(&sqlite::path(&home));
     for (table, times) in [
         ("sessions", &["started_at", "last_at", "ended_at"][..]),
