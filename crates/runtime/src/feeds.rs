@@ -1,8 +1,9 @@
 //! Subscriptions to feeds, and events for plugins.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use contract::{Config, Feed, FeedParams, Pulled};
+use contract::{Feed, FeedParams, Plugin, Pulled};
 use model::event::Published;
 use model::{Code, OpError, limits};
 use serde_json::Value;
@@ -116,31 +117,41 @@ impl RuntimeInner {
         }
         self.store.read(|rx| Ok((feed.first(params, rx)?, feed.pulls_after(params, rx)?)))
     }
+}
 
+impl RuntimeInner {
     /// Gives events to the plugins that listen to their kinds, on the pool.
     pub(crate) fn hand_to_plugins(self: &Arc<RuntimeInner>, events: &[Published]) {
         let is_heard = |event: &&Published| {
             self.plugins.iter().any(|plugin| listens(plugin.listens_to(), &event.kind))
         };
-        let heard: Vec<Published> = events.iter().filter(is_heard).cloned().collect();
-        if heard.is_empty() {
+        if !events.iter().any(|event| is_heard(&event)) {
             return;
         }
-        let inner = self.clone();
-        self.pool.run(Box::new(move |admitted| {
-            let config: &Config = &inner.config;
-            for event in heard.iter().filter(|_| admitted.is_ok()) {
-                for plugin in inner.plugins.iter() {
-                    if !listens(plugin.listens_to(), &event.kind) {
-                        continue;
-                    }
-                    if let Err(error) = plugin.on_event(event, &inner.store, config) {
-                        let (name, code) = (plugin.name(), error.code.row().word);
-                        inner.log.warn("event", format_args!("plugin={name} outcome={code}"));
-                    }
+        if self.plugin_events.add(events.iter().filter(is_heard).cloned()) {
+            let inner = self.clone();
+            self.pool.run_always(move || inner.deliver_to_plugins());
+        }
+    }
+
+    fn deliver_to_plugins(&self) {
+        while let Some(event) = self.plugin_events.next() {
+            for plugin in self.plugins.iter() {
+                if listens(plugin.listens_to(), &event.kind) {
+                    self.deliver(plugin.as_ref(), &event);
                 }
             }
-        }));
+        }
+    }
+
+    fn deliver(&self, plugin: &dyn Plugin, event: &Published) {
+        // The panic hook logs a panic. The other plugins and the next events follow.
+        let heard =
+            catch_unwind(AssertUnwindSafe(|| plugin.on_event(event, &self.store, &self.config)));
+        if let Ok(Err(error)) = heard {
+            let (name, code) = (plugin.name(), error.code.row().word);
+            self.log.warn("event", format_args!("plugin={name} outcome={code}"));
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod job_runs;
 mod jobs;
 pub mod log;
 mod pause_feed;
+mod plugin_events;
 mod pool;
 mod pulled_feeds;
 mod runtime;

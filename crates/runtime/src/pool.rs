@@ -43,8 +43,13 @@ impl Pool {
     /// thread.
     pub(crate) fn run(&self, job: PoolTask) {
         let mut state = self.shared.lock();
-        let refusal = self.make_room(&mut state);
-        if let Err(error) = refusal {
+        let max = limits::POOL_QUEUE_MAX;
+        let admitted = match state.queue.len() < max {
+            true => self.ensure_thread(&mut state),
+            false => Err(OpError::unavailable(format!("{max} calls are waiting already"))
+                .hint("Try again in a moment.")),
+        };
+        if let Err(error) = admitted {
             drop(state);
             return job(Err(error));
         }
@@ -53,13 +58,18 @@ impl Pool {
         self.shared.wake.notify_one();
     }
 
-    /// Checks that the queue has room, and starts a thread if one is needed.
-    fn make_room(&self, state: &mut PoolState) -> Result<(), OpError> {
-        let max = limits::POOL_QUEUE_MAX;
-        if state.queue.len() >= max {
-            return Err(OpError::unavailable(format!("{max} calls are waiting already"))
-                .hint("Try again in a moment."));
-        }
+    /// Queues a task that must run, even if the queue is full. If the system refuses a thread, the task waits for the
+    /// next one.
+    pub(crate) fn run_always(&self, job: impl FnOnce() + Send + 'static) {
+        let mut state = self.shared.lock();
+        let _ = self.ensure_thread(&mut state);
+        state.queue.push_back(Box::new(move |_| job()));
+        drop(state);
+        self.shared.wake.notify_one();
+    }
+
+    /// Starts a thread for one more task if one is needed.
+    fn ensure_thread(&self, state: &mut PoolState) -> Result<(), OpError> {
         if state.idle > state.queue.len() || state.threads >= limits::POOL_THREADS {
             return Ok(());
         }
@@ -181,7 +191,10 @@ mod tests {
         pool.run(Box::new(move |admitted| refused.send(admitted).unwrap()));
         let error = refusals.try_recv().unwrap().unwrap_err();
         assert!(error.message.contains("4096 calls are waiting"), "{}", error.message);
+        let (done, ends) = mpsc::channel();
+        pool.run_always(move || done.send(()).unwrap());
         drop(gate);
+        assert_eq!(ends.recv_timeout(SOON), Ok(()), "a task that must run waits its turn");
     }
 
     #[test]

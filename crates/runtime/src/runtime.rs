@@ -22,6 +22,7 @@ use crate::doctor::MachineChecks;
 use crate::host::Host;
 use crate::jobs::Jobs;
 use crate::log::Log;
+use crate::plugin_events::PluginEvents;
 use crate::pool::Pool;
 
 /// The plugins of this build and their table. Cheap to create; opens no file.
@@ -97,6 +98,7 @@ pub(crate) struct RuntimeInner {
     pub(crate) commits: Commits,
     pub(crate) log: Log,
     pub(crate) pool: Pool,
+    pub(crate) plugin_events: PluginEvents,
     pub(crate) clock: fn() -> i64,
     pub(crate) host: OnceLock<Arc<dyn Host>>,
     pub(crate) spool: crate::spool::Spool,
@@ -183,6 +185,7 @@ impl Runtime {
             bus,
             log,
             pool: Pool::new(),
+            plugin_events: PluginEvents::default(),
             clock: clock::now_ms,
             host: OnceLock::new(),
         });
