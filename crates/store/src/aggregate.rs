@@ -57,6 +57,11 @@ pub trait Aggregate: Sync {
         &[]
     }
 
+    /// The scheme of receipts that name its rows, if these have the id of the record that they link to.
+    fn scheme_of_links(&self) -> Option<&'static str> {
+        None
+    }
+
     /// A query for the bytes of its texts.
     fn text_bytes(&self) -> Option<&'static str> {
         None

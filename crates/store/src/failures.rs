@@ -54,6 +54,10 @@ impl Aggregate for Failures {
         TABLES
     }
 
+    fn scheme_of_links(&self) -> Option<&'static str> {
+        Some(SCHEME)
+    }
+
     /// A repair may have deleted the observation of a failure, or of its fix.
     fn after_sweep(&self, tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
         const LOST: &str = "SELECT id FROM failures f \

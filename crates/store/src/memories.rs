@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Value, json};
 use text::secrets::Redacted;
 
-use crate::aggregate::{Aggregate, Document, Records, json_ids};
+use crate::aggregate::{Aggregate, Document, GuardedColumn, Records, json_ids};
 use crate::calls;
 use crate::cells::Cells as _;
 use crate::memory_vectors::{KnownVectors, MemoryVectors, UnindexedMemory};
@@ -387,6 +387,11 @@ impl Aggregate for Memories {
             TableInfo { name: "memory_sources", links: &[("id", "memories")], ..TableInfo::PLAIN },
         ];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] = &[GuardedColumn::path("memories", "root", "memory_root")];
+        COLUMNS
     }
 
     fn text_bytes(&self) -> Option<&'static str> {

@@ -94,7 +94,6 @@ fn renumber_all(
     (table, id): (&'static str, i64),
     new: i64,
 ) -> rusqlite::Result<bool> {
-    const FORGET_RECEIPTS: &str = "DELETE FROM receipts WHERE path = 'obs://' || ?1";
     let done = db.execute(&format!("UPDATE {table} SET id = ?2 WHERE id = ?1"), params![id, new]);
     if done.as_ref().is_err_and(is_damaged_row) {
         return Ok(false);
@@ -116,6 +115,25 @@ fn renumber_all(
             }
         }
     }
-    db.execute(FORGET_RECEIPTS, [id])?;
+    forget_receipts(db, registry, (table, id))?;
     Ok(true)
+}
+
+/// Deletes the receipts that name a record by its id.
+fn forget_receipts(
+    db: &Connection,
+    registry: &Registry,
+    (table, id): (&'static str, i64),
+) -> rusqlite::Result<()> {
+    const FORGET: &str = "DELETE FROM receipts WHERE path = ?1 || '://' || ?2";
+    let own = registry.records().filter(|records| records.name() == table);
+    let linked = registry.iter().filter(|aggregate| {
+        let mut tables = aggregate.tables().iter();
+        tables.any(|info| info.links.contains(&("id", table)))
+    });
+    let schemes = own.map(|records| records.scheme());
+    for scheme in schemes.chain(linked.filter_map(|aggregate| aggregate.scheme_of_links())) {
+        db.execute(FORGET, params![scheme, id])?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
 use super::{ACTIVE, EXPERIENCE, SCHEME, by_id, remove};
-use crate::aggregate::{Aggregate, Document, Records};
+use crate::aggregate::{Aggregate, Document, GuardedColumn, Records};
 use crate::cells::Cells as _;
 use crate::passages;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
@@ -79,6 +79,11 @@ impl Aggregate for Ghaps {
             times: &["at", "started_at", "changed_at"],
         }];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] = &[GuardedColumn::path("ghaps", "root", "ghap_root")];
+        COLUMNS
     }
 
     fn text_bytes(&self) -> Option<&'static str> {

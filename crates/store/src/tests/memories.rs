@@ -10,9 +10,10 @@ use super::NOW;
 use super::desk::{Desk, plain};
 use crate::memories::{self, NewMemory};
 use crate::purge::{self, PurgeFilter};
+use crate::receipts::{self, NewReceipt};
 use crate::scrub::{self, Replacement};
 use crate::search::{self, Filter, Order, Recipe};
-use crate::{damaged, index_health, literal, projects, superseded_by};
+use crate::{damaged, index_health, literal, projects, shared_ids, superseded_by};
 
 fn add(desk: &Desk, content: &str, supersedes: &[i64]) -> i64 {
     let (project, session) = (desk.project.id, desk.session.id);
@@ -127,6 +128,43 @@ fn a_purge_and_a_scrub_reach_content_and_tags() {
     assert_eq!(current(&desk, old), old);
     assert!(desk.write(|tx| Ok(index_health::mend(tx)?.is_none())), "the index is sound");
     assert_eq!(desk.write(damaged::mend), 0);
+}
+
+#[test]
+fn a_scrub_reads_the_directory_where_a_memory_was_stored() {
+    let desk = Desk::new();
+    let id = add(&desk, "the port is 80", &[]);
+    let columns = desk.read(|rx| Ok(scrub::columns(rx)));
+    let named = |place: &str| columns.iter().find(|one| one.place == place).copied().unwrap();
+    let texts = desk.read(|rx| scrub::column_texts_after(rx, named("memory_root"), 0, 9));
+    assert_eq!(texts, [(id, "/w/app".to_owned())]);
+    for place in ["ghap_root", "value_root"] {
+        let texts = desk.read(|rx| scrub::column_texts_after(rx, named(place), 0, 9));
+        assert!(texts.is_empty(), "{place}");
+    }
+}
+
+#[test]
+fn a_record_with_a_new_id_loses_the_receipts_of_its_old_one() {
+    let desk = Desk::new();
+    let id = desk.runs("cargo test", 0);
+    let session = desk.session.id;
+    let paths = desk.write(move |tx| {
+        for scheme in ["obs", "fix", "memory"] {
+            let path = format!("{scheme}://{id}");
+            let (stamp, reason, tokens) = (0, "asked", 1);
+            receipts::add(
+                tx,
+                &NewReceipt { session, at: NOW, path: &path, stamp, reason, tokens },
+            )?;
+        }
+        let record = ("observations", id);
+        assert!(tx.sql(|db| shared_ids::renumber(db, tx.registry(), record, id + 100))?);
+        let list = "SELECT path FROM receipts";
+        tx.sql(|db| db.prepare(list)?.query_map([], |row| row.get(0))?.collect())
+    });
+    let paths: Vec<String> = paths;
+    assert_eq!(paths, [format!("memory://{id}")], "a memory is named by another id");
 }
 
 /// Without them a series of similar memories would not name each other, or each write would wait for the index.

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use serde_json::json;
 
 use super::{KIND, by_id, remove};
-use crate::aggregate::{Aggregate, Document, Records};
+use crate::aggregate::{Aggregate, Document, GuardedColumn, Records};
 use crate::cells::Cells as _;
 use crate::clusters::AXIS;
 use crate::passages;
@@ -45,6 +45,12 @@ impl Aggregate for LearnedValues {
             ..TableInfo::PLAIN
         }];
         TABLES
+    }
+
+    fn guarded_columns(&self) -> &'static [GuardedColumn] {
+        const COLUMNS: &[GuardedColumn] =
+            &[GuardedColumn::path("learned_values", "root", "value_root")];
+        COLUMNS
     }
 
     fn text_bytes(&self) -> Option<&'static str> {
