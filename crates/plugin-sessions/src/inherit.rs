@@ -32,15 +32,17 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>, config: &Config) -> Resu
         return Ok(());
     }
     let (id, project, now) = (seen.session.id, seen.session.project, seen.event.at);
-    let earlier = match source {
-        Source::Fork => sessions::latest_before(tx, project, id, now)?,
-        _ if config.boolean(CARRY_OVER) => sessions::latest_before(tx, project, id, now)?,
-        // Claude Code and Codex end the session at `/clear` and go on under a new id.
-        Source::Clear => {
-            let times = now.saturating_sub(CLEARED_MS)..=now.saturating_add(limits::CLOCK_SLACK_MS);
-            sessions::ended_within(tx, (project, &seen.event.agent), id, times)?
-        }
+    // Claude Code and Codex end the session at `/clear` and go on under a new id. Another agent may have been active
+    // in the project since.
+    let times = now.saturating_sub(CLEARED_MS)..=now.saturating_add(limits::CLOCK_SLACK_MS);
+    let cleared = match source {
+        Source::Clear => sessions::ended_within(tx, (project, &seen.event.agent), id, times)?,
         _ => None,
+    };
+    let takes_latest = *source == Source::Fork || config.boolean(CARRY_OVER);
+    let earlier = match cleared {
+        None if takes_latest => sessions::latest_before(tx, project, id, now)?,
+        cleared => cleared,
     };
     let Some(earlier) = earlier else { return Ok(()) };
     let sets = context::of_session(tx, earlier)?;

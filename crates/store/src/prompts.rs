@@ -5,8 +5,8 @@ mod aggregate;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use model::OpError;
 use model::session::{Prompt, PromptSource, tells_intent};
+use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 use text::secrets::Redacted;
@@ -14,7 +14,7 @@ use text::secrets::Redacted;
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
 use crate::tx::{Rx, Tx};
-use crate::{activity_counts, origins, passages, projects, record_ids};
+use crate::{activity_counts, origins, passages, projects, record_ids, retention};
 
 #[cfg(test)]
 pub(crate) use aggregate::OLD_PROMPTS;
@@ -210,9 +210,11 @@ fn newest_of(
     found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
 }
 
-/// The user's last prompt of a session.
+/// The user's last prompt of a session, preferably up to now. Later times are from before the clock was set back.
 pub fn last(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
-    match newest(rx, session, i64::MAX)? {
+    let soon = retention::clock(rx)?.saturating_add(limits::CLOCK_SLACK_MS);
+    let last = newest(rx, session, soon)?;
+    match last.map_or_else(|| newest(rx, session, i64::MAX), |last| Ok(Some(last)))? {
         Some(Newest { id, .. }) => by_id(rx, id),
         None => Ok(None),
     }

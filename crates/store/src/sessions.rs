@@ -145,8 +145,10 @@ pub(crate) const BY_NAME: &str =
 /// The agent of a session that a call created whose client is not a known agent.
 pub const UNKNOWN_AGENT: &str = "unknown";
 
-/// `max` and `min`, because the clock may be set back: a session never becomes shorter.
-const TOUCH: &str = "UPDATE sessions SET last_at = max(last_at, ?2), \
+/// `max` and `min`, because events may arrive out of order: a session does not become shorter. A time of last activity
+/// after `?5`, in the future, is from before the clock was set back, and is replaced.
+const TOUCH: &str = "UPDATE sessions SET \
+     last_at = CASE WHEN last_at > ?5 THEN ?2 ELSE max(last_at, ?2) END, \
      started_at = min(started_at, ?2), state = ?3, ended_at = ?4 WHERE id = ?1";
 
 const LAST_BY_AGENT: &str =
@@ -214,7 +216,7 @@ pub fn touch(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
         true => (SessionState::Ended, ended_at),
         false => (seen.state(was_active), None),
     };
-    let given = params![id, seen.at, state.word(), ended_at];
+    let given = params![id, seen.at, state.word(), ended_at, soon(tx)];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
     let went_active = state == SessionState::Active && !was_active;
     Ok(Seen { id, project, new: false, went_active })
@@ -255,7 +257,7 @@ fn continue_in_project(
     summarise_later(tx, id);
     let Some(earlier) = earlier else { return create(tx, seen) };
     rename(earlier, seen.name)?;
-    let given = params![earlier, seen.at, seen.state(false).word(), None::<i64>];
+    let given = params![earlier, seen.at, seen.state(false).word(), None::<i64>, soon(tx)];
     tx.sql_on_row(|db| db.prepare_cached(TOUCH)?.execute(given))?;
     Ok(Seen { id: earlier, project: seen.project, new: false, went_active: seen.works })
 }
@@ -267,8 +269,14 @@ pub(crate) fn forget_alive(tx: &Tx<'_>, id: i64) {
 
 /// Stores when an open session was last active.
 fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
-    const ACTIVE: &str = "UPDATE sessions SET last_at = ?2 WHERE id = ?1 AND last_at < ?2";
-    tx.sql_on_row(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at])).map(drop)
+    const ACTIVE: &str = "UPDATE sessions SET last_at = ?2 \
+         WHERE id = ?1 AND (last_at < ?2 OR last_at > ?3)";
+    tx.sql_on_row(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at, soon(tx)])).map(drop)
+}
+
+/// The latest time that another clock may give for now. Later times are in the future.
+fn soon(tx: &Tx<'_>) -> i64 {
+    tx.at().saturating_add(limits::CLOCK_SLACK_MS)
 }
 
 fn create(tx: &Tx<'_>, seen: &Sighting<'_>) -> Result<Seen, OpError> {
@@ -506,11 +514,14 @@ pub fn ended_within(
 /// The session of a project, other than `id`, that was active last, preferably before `now`. Later times are from before
 /// the clock was set back.
 pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64, now: i64) -> Result<Option<i64>, OpError> {
-    const LATEST: &str = "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 \
-         AND agent <> ?3 AND last_at <= ?4 ORDER BY last_at DESC, id DESC LIMIT 1";
+    let latest = format!(
+        "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 AND {} AND last_at <= ?3 \
+         ORDER BY last_at DESC, id DESC LIMIT 1",
+        is_listed("sessions")
+    );
     let until = |time: i64| {
-        let given = params![project, id, OF_MARKS, time];
-        rx.sql(|db| db.prepare_cached(LATEST)?.query_row(given, |row| row.cell(0)).optional())
+        let given = params![project, id, time];
+        rx.sql(|db| db.prepare_cached(&latest)?.query_row(given, |row| row.cell(0)).optional())
     };
     until(now.saturating_add(limits::CLOCK_SLACK_MS))?
         .map_or_else(|| until(i64::MAX), |id| Ok(Some(id)))

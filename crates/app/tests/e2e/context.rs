@@ -399,6 +399,45 @@ fn the_last_session_is_found_after_the_clock_was_set_back() {
     event("old-1", "Stop", json!({}));
     let unobserved = home.call("list_sessions", &json!({ "unobserved": true, "project": "*" }));
     assert!(unobserved.to_string().contains("\"old-1\""), "{unobserved}");
+    // A session with times ahead of the clock goes on in the present.
+    starts_as(&home, "old-1", "resume");
+    event("old-1", "UserPromptSubmit", json!({ "prompt": "what is the newest prompt here" }));
+    let listed = home.call("list_sessions", &json!({ "project": "*" }));
+    let first = &listed["sessions"][0];
+    assert_eq!(first["session_id"], json!("old-1"), "{listed}");
+    let shown = home.call("get_session", &json!({ "session_id": "old-1" }));
+    assert!(shown.to_string().contains("what is the newest prompt here"), "{shown}");
+}
+
+/// @context_cleared @context_inherited
+#[test]
+fn a_fork_and_a_cleared_session_continue_the_right_one_of_several() {
+    let home = home();
+    home.run(&["config", "set", "context.carry_over", "true"]).ok();
+    let _daemon = home.daemon();
+    let event = |session: &str, name: &str, more: Value| {
+        let mut payload =
+            json!({ "session_id": session, "cwd": "/srv/shop", "hook_event_name": name });
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        home.run_with(&["hook", name], payload.to_string().as_bytes()).ok();
+    };
+    let ports = |session: &str| {
+        home.call("get_relevant_context", &json!({ "session_id": session }))["context"]["ports"]
+            .clone()
+    };
+    starts_as(&home, "mine", "startup");
+    home.run(&["context", "set", "ports", "1111", "--session", "mine"]).ok();
+    starts_as(&home, "other", "startup");
+    home.run(&["context", "set", "ports", "2222", "--session", "other"]).ok();
+    event("mine", "SessionEnd", json!({ "reason": "clear" }));
+    event("other", "UserPromptSubmit", json!({ "prompt": "go on with the other one" }));
+    starts_as(&home, "mine-2", "clear");
+    assert_eq!(ports("mine-2"), json!(["1111"]), "the cleared session, not the last active one");
+    // A deleted session has no successor, even while its records exist.
+    event("other", "UserPromptSubmit", json!({ "prompt": "the last activity of all" }));
+    home.run(&["sessions", "delete", "other", "--keep-observations", "--yes"]).ok();
+    starts_as(&home, "fork", "fork");
+    assert_eq!(ports("fork"), json!(["1111"]));
 }
 
 /// @context_inherited
