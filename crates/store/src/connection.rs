@@ -32,6 +32,9 @@ const WRITER_CACHE_KIB: i32 = 16 * 1024;
 /// Kibibytes of pages that a reader keeps in memory, as far as they are used. A search reads some sixty records and the
 /// posting lists of its words; with SQLite's default most of these pages are read again each time.
 const READER_CACHE_KIB: i32 = 8 * 1024;
+/// Kibibytes for a reader that is opened while another one is in use. Such a reader is used rarely, and a large cache
+/// for each would add 24 MB to the daemon after a burst of calls.
+const FURTHER_READER_CACHE_KIB: i32 = 2 * 1024;
 /// Steps of SQLite's virtual machine between two checks of the [`deadline`]. The number is small
 /// because a full-text query reads much in few steps.
 const STEPS_PER_LOOK: i32 = 64;
@@ -277,9 +280,19 @@ pub(crate) fn create(db: &Connection, registry: &Registry) -> rusqlite::Result<(
 
 /// Opens the database once more for reading.
 pub(crate) fn open_reader(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
+    open_caching_reader(path, busy, false)
+}
+
+/// Opens the database for reading, with a large cache if this is the pool's first reader.
+pub(crate) fn open_caching_reader(
+    path: &Path,
+    busy: Duration,
+    is_first: bool,
+) -> Result<Connection, StoreError> {
+    let kib = if is_first { READER_CACHE_KIB } else { FURTHER_READER_CACHE_KIB };
     let mut db = connect(path, busy)?;
     db.pragma_update(None, "query_only", true)
-        .and_then(|()| db.pragma_update(None, "cache_size", -READER_CACHE_KIB))
+        .and_then(|()| db.pragma_update(None, "cache_size", -kib))
         .and_then(|()| db.progress_handler(STEPS_PER_LOOK, Some(deadline::look)))
         .map_err(|e| StoreError::of_any(&e))?;
     Ok(db)

@@ -164,7 +164,11 @@ impl Reader<'_> {
         if self.connection.is_some() {
             return Ok(());
         }
-        let db = connection::open_reader(&self.pool.path, self.pool.busy)
+        let is_first = {
+            let state = self.pool.lock();
+            state.idle.is_empty() && state.out.values().flatten().next().is_none()
+        };
+        let db = connection::open_caching_reader(&self.pool.path, self.pool.busy, is_first)
             .map_err(|error| NoReader::Failed { error, generation: self.generation })?;
         self.pool.lock().out.insert(self.ticket, Some(db.get_interrupt_handle()));
         self.connection = Some(db);
