@@ -10,6 +10,9 @@ use store::{Rx, projects};
 /// The project of an event's directory that is gone: that of the recorded remote, else a known project whose root
 /// contains the directory. `None` if neither is known; then `around` applies, which are the facts of the nearest
 /// directory that exists, or the path itself.
+///
+/// A project whose directory an import found gone contains no other, nor does a plain directory that exists: the result
+/// would depend on the order in which transcripts are read, and a dry run, which creates no project, would differ.
 pub(crate) fn facts(
     rx: &Rx<'_>,
     around: &ProjectFacts,
@@ -32,7 +35,8 @@ pub(crate) fn facts(
             break;
         }
         let root = above.to_string_lossy();
-        if let Some(project) = projects::at_root(rx, &root)? {
+        let known = if above.exists() { None } else { projects::seen_at_root(rx, &root)? };
+        if let Some(project) = known {
             let root = Some(root.into_owned());
             return Ok(Some(ProjectFacts { root, name: project.name, ..ProjectFacts::default() }));
         }

@@ -164,10 +164,12 @@ impl Road for CommandRoad<'_> {
         let reads = info.access.is_read();
         let until = Instant::now() + limits::FIND_PRIMARY;
         loop {
-            let way = match self.way.take() {
-                // A view of the store is for reads; a write needs the daemon, or its lock.
-                Some(way) if reads || !matches!(way, Transport::Beside(_)) => way,
-                _ => self.find_for(reads)?,
+            // A view of the store is for reads; a write needs the daemon, or its lock. The view is closed first: when
+            // the other process closes the store while this one has it open, SQLite may shorten a mapped file.
+            let kept = self.way.take().filter(|way| reads || !matches!(way, Transport::Beside(_)));
+            let way = match kept {
+                Some(way) => way,
+                None => self.find_for(reads)?,
             };
             match &way {
                 Transport::Here { runtime, .. } | Transport::Beside(runtime) => {

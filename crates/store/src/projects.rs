@@ -184,12 +184,15 @@ pub fn restore(tx: &Tx<'_>, new: &PortableProject) -> Result<Project, OpError> {
     Ok(project)
 }
 
-/// The project with this root.
-pub fn at_root(rx: &Rx<'_>, root: &str) -> Result<Option<Project>, OpError> {
-    match alias_of(rx, root)? {
-        Some((id, _)) => by_id(rx, id),
-        None => Ok(None),
-    }
+/// The project with this root, if its directory was seen on disk or the user assigned the root.
+pub fn seen_at_root(rx: &Rx<'_>, root: &str) -> Result<Option<Project>, OpError> {
+    const SEEN: &str = "SELECT a.project FROM project_aliases a WHERE a.value = ?1 AND (a.firm OR \
+         EXISTS (SELECT 1 FROM project_aliases b WHERE b.project = a.project AND b.value GLOB ?2))";
+    let seen: Option<i64> = rx.sql(|db| {
+        let mut select = db.prepare_cached(SEEN)?;
+        select.query_row(params![root, format!("{MADE}*")], |row| row.cell(0)).optional()
+    })?;
+    seen.map_or(Ok(None), |id| by_id(rx, id))
 }
 
 /// Makes a project. If the rows that lead to it were lost, there is one of this key already; it is found again.

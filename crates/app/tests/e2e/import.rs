@@ -569,6 +569,31 @@ fn a_directory_that_is_gone_belongs_to_the_known_project_around_it() {
     assert_eq!(imported["projects"][0]["project"], "shop", "{imported}");
 }
 
+/// @import_gone @import_order
+#[test]
+fn directories_that_are_gone_are_projects_of_their_own_in_any_order() {
+    let projects = |order: [&str; 2], is_dry: bool| {
+        let desk = desk();
+        for (place, part) in order.iter().enumerate() {
+            let directory = format!("{}/gone{part}", desk.shop);
+            let session = desk.session().replace(&desk.shop, &directory);
+            let session = session.replace("s-import", &format!("s-gone-{place}"));
+            desk.write(&format!("s-gone-{place}.jsonl"), &session.replace("p-1", part));
+        }
+        let given: &[&str] = if is_dry { &["--dry-run"] } else { &[] };
+        let imported = desk.import(given);
+        let listed = imported["projects"].as_array().unwrap().iter();
+        let mut names: Vec<String> =
+            listed.map(|one| one["project"].as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    for order in [["", "/app"], ["/app", ""]] {
+        assert_eq!(projects(order, false), ["app", "gone"], "{order:?}");
+        assert_eq!(projects(order, true), ["app", "gone"], "{order:?}");
+    }
+}
+
 /// @import_interrupted
 #[test]
 fn an_interrupted_import_continues_with_the_same_command() {

@@ -74,6 +74,38 @@ fn two_imports_at_once_store_each_record_once() {
     assert_eq!(added.map(|one| one["added"].as_u64().unwrap()).sum::<u64>(), 2_400, "{listed}");
 }
 
+/// Each process may wait for the lock of the other while it has a view of the store open.
+/// @import_once
+#[test]
+fn two_imports_without_a_daemon_end_cleanly_and_the_next_one_finishes_the_work() {
+    let desk = desk();
+    desk.write("s-a.jsonl", &prompts(&desk, "s-a", 1_200));
+    desk.write("s-b.jsonl", &prompts(&desk, "s-b", 1_200));
+    let start = || quiet(&desk).spawn().unwrap();
+    let running = [start(), start()];
+    for mut one in running {
+        // A process that a signal ended has no exit code. One that waited too long for the other names the lock.
+        let code = one.wait().unwrap().code();
+        assert!(code.is_some_and(|code| code <= 1), "{code:?}");
+    }
+    desk.import(&[]);
+    assert_eq!(stored_prompts(&desk), 2_400);
+}
+
+/// @import_daemon
+#[test]
+fn an_import_starts_a_daemon_so_that_agents_can_call_tools_meanwhile() {
+    let desk = desk();
+    desk.write("s-a.jsonl", &prompts(&desk, "s-a", 1_200));
+    let mut command = quiet(&desk);
+    let mut import = command.env_remove("REKINDLE_NO_AUTOSTART").spawn().unwrap();
+    assert!(import.wait().unwrap().success());
+    let status = desk.home.run(&["status", "--json"]).json();
+    assert_eq!(status["running"], true, "{status}");
+    desk.home.run(&["stop"]).ok();
+    assert_eq!(stored_prompts(&desk), 1_200);
+}
+
 /// @import_once
 #[test]
 fn an_import_beside_hooks_and_searches_stores_each_record_once() {

@@ -224,7 +224,8 @@ fn import(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
 fn import_files(world: &mut World, plan: &ImportPlan) -> Result<ImportTotals, OpError> {
     offer::mark(world);
     let bar = importer::bar(plan);
-    let road = CommandRoad::new(world, false);
+    // Without a daemon this process would hold the lock until the end, and agents could not call tools.
+    let road = CommandRoad::new(world, !plan.is_dry);
     Importer::new(&road, plan, bar).run()
 }
 

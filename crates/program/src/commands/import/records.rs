@@ -109,7 +109,7 @@ pub(super) fn import(
     totals: &mut ImportTotals,
 ) -> Result<(), OpError> {
     let mut importer = RecordImporter {
-        road: CommandRoad::new(world, false),
+        road: CommandRoad::new(world, !plan.is_dry),
         plan,
         totals,
         lines: KnownLines::default(),
