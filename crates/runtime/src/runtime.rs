@@ -110,6 +110,11 @@ pub(crate) struct RuntimeInner {
     pub(crate) one_shot: bool,
 }
 
+/// The limit of the database's size in pages, if there is one.
+fn page_count_max(config: &Config) -> Option<u32> {
+    u32::try_from(config.integer("store.max_pages")).ok().filter(|pages| *pages > 0)
+}
+
 impl Runtime {
     /// Opens the store, hands it to the plugins and ingests the spool. The caller holds the daemon's lock, so no
     /// other process writes to this database.
@@ -146,9 +151,7 @@ impl Runtime {
             identity_locks: Some(locations.identity_locks()),
             meaning: config.boolean("search.meaning"),
             more: plugins.iter().flat_map(|plugin| plugin.aggregates()).copied().collect(),
-            page_count_max: u32::try_from(config.integer("store.max_pages"))
-                .ok()
-                .filter(|n| *n > 0),
+            page_count_max: page_count_max(&config),
             clock: clock::now_ms,
         };
         let (opened, publisher) = (plugins.clone(), bus.clone());

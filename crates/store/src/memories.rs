@@ -116,6 +116,12 @@ pub(crate) fn set_source(
     tx.sql(|db| db.prepare_cached(SET)?.execute(given).map(drop))
 }
 
+/// Changes the source of an imported memory: its file is now read by another agent too, or no longer.
+pub(crate) fn rename_source(tx: &Tx<'_>, id: i64, source: &str) -> Result<(), OpError> {
+    const RENAME: &str = "UPDATE memory_sources SET source = ?2 WHERE id = ?1 AND source <> ?2";
+    tx.sql(|db| db.prepare_cached(RENAME)?.execute(params![id, source]).map(drop))
+}
+
 /// The tool or the kind of file that a memory was imported from.
 pub fn source(rx: &Rx<'_>, id: i64) -> Result<Option<String>, OpError> {
     const SOURCE: &str = "SELECT source FROM memory_sources WHERE id = ?1";

@@ -612,11 +612,13 @@ pub fn put_memory(
     if origins.is_empty() {
         origins.push(Origin::of(&["memory", &uuid]));
     }
-    if let Some(known) = batch.known(tx, &origins)? {
-        return Ok(known);
+    let known = batch.known(tx, &origins)?;
+    let stored = memories::by_uuid(tx, &uuid)?;
+    if let (Some(stored), Some(source)) = (&stored, &new.source) {
+        memories::rename_source(tx, stored.id, source)?;
     }
-    if memories::by_uuid(tx, &uuid)?.is_some() {
-        return Ok(Placed::Known);
+    if let Some(known) = known.or(stored.map(|_| Placed::Known)) {
+        return Ok(known);
     }
     let stored_in = new.session.as_deref().map(|name| sessions::id_of(tx, name)).transpose()?;
     let row = NewMemory {

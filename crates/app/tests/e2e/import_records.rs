@@ -178,6 +178,13 @@ fn a_memory_is_not_injected_into_an_agent_that_loads_its_file() {
     assert!(codex.contains("half to even"), "{codex}");
     let claude = prompted(&home, "claude-code", &shop, asked);
     assert!(!claude.contains("half to even"), "{claude}");
+    // The agent loads the file from now on.
+    std::os::unix::fs::symlink("CLAUDE.md", shop.join("AGENTS.md")).unwrap();
+    import_in(&home, &shop, &["memories"]);
+    let codex = prompted(&home, "codex", &shop, "and who says how zebra totals are rounded?");
+    assert!(!codex.contains("half to even"), "{codex}");
+    let found = home.run(&["search", "zebra totals", "--full", "--json"]).json();
+    assert!(found.to_string().contains("agents-md"), "{found}");
 }
 
 /// @import_memory_files_loaded
