@@ -175,6 +175,7 @@ fn markdown_has_a_page_for_each_session_and_one_for_memories() {
     let page = names.iter().find(|name| name.contains("s-zebra")).unwrap();
     let page = std::fs::read_to_string(folder.join(page)).unwrap();
     assert!(page.contains("zebra total wrong") && page.contains("### Answer"), "{page}");
+    assert!(page.contains("Error:\n\n```text\nExit code 1\nE KeyError: 'price'"), "{page}");
     let memories = std::fs::read_to_string(folder.join("memories.md")).unwrap();
     assert!(memories.contains("rounded to even"), "{memories}");
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
@@ -185,7 +186,8 @@ fn markdown_has_a_page_for_each_session_and_one_for_memories() {
 fn otlp_has_a_trace_for_each_session_with_prompts_and_actions_below_it() {
     let home = filled();
     let file = home.path("traces.json");
-    home.run(&["export", "--format", "otlp", &text(&file)]).ok();
+    let report = home.run(&["export", "--format", "otlp", &text(&file), "--json"]).json();
+    assert_eq!(report["memories"], 0, "no trace has a memory");
     let trace = lines(&file).into_iter().find(|line| line.contains("s-zebra")).unwrap();
     let trace: Value = serde_json::from_str(&trace).unwrap();
     let spans = trace["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
@@ -195,6 +197,7 @@ fn otlp_has_a_trace_for_each_session_with_prompts_and_actions_below_it() {
     assert_eq!(prompt["parentSpanId"], root["spanId"]);
     assert_eq!(failed["parentSpanId"], prompt["spanId"]);
     assert_eq!(failed["status"]["code"], 2);
+    assert_eq!(failed["status"]["message"], "Exit code 1\nE KeyError: 'price'");
     let ids: std::collections::BTreeSet<&str> =
         spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), spans.len());

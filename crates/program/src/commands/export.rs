@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use model::portable::{ExportPosition, PORTABLE_VERSION, PortableRecord};
+use model::portable::{ExportPosition, PORTABLE_VERSION, PortableObservation, PortableRecord};
 use model::{OpError, Road as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -68,6 +68,11 @@ pub(super) fn run(world: &mut World, _: &[String], matches: &ArgMatches) -> u8 {
 /// Writes records in one of the formats.
 trait RecordWriter {
     fn record(&mut self, record: &PortableRecord) -> io::Result<()>;
+
+    /// Whether the format has a form for this record.
+    fn has(&self, _record: &PortableRecord) -> bool {
+        true
+    }
 
     /// Writes the rest, after the last record.
     fn finish(&mut self) -> io::Result<()> {
@@ -134,6 +139,11 @@ fn export(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
     Ok(report(world, file, format, &counts))
 }
 
+/// What a failed action printed, if it is stored.
+fn error_of(one: &PortableObservation) -> Option<&str> {
+    one.metadata.as_ref()?.get("error")?.as_str()
+}
+
 /// Why an export stopped.
 enum WriteError {
     Io(io::Error),
@@ -166,7 +176,9 @@ fn write_all(
     }
     loop {
         for record in pages.records.drain(..) {
-            counts.add(&record);
+            if writer.has(&record) {
+                counts.add(&record);
+            }
             writer.record(&record).map_err(WriteError::Io)?;
         }
         if !pages.turn().map_err(WriteError::Call)? {

@@ -175,11 +175,17 @@ fn undo(world: &mut World, id: i64, yes: bool) -> Result<u8, OpError> {
         text::counted(count(&planned, "records"), "record"),
         text::counted(count(&planned, "sessions"), "session")
     );
-    let confirmed =
-        yes || ask(world, &format!("Remove {what} that import {id} added?"), false) == Some(true);
-    if !confirmed {
-        let message = format!("import {id} added {what}; nothing was removed");
-        return Err(OpError::new(Code::NotReady, message).hint("Use --yes to remove them."));
+    let question = format!("Remove {what} that import {id} added?");
+    let answer = if yes { Some(true) } else { ask(world, &question, false) };
+    match answer {
+        Some(true) => {}
+        Some(false) => {
+            return Ok(world.out.result(&planned, Some(&|_| "nothing was removed".to_owned())));
+        }
+        None => {
+            let message = format!("import {id} added {what}; nothing was removed");
+            return Err(OpError::new(Code::NotReady, message).hint("Use --yes to remove them."));
+        }
     }
     let undone = calls::call(world, "undo_import", json!({ "batch": id, "confirm": true }))?;
     let pretty = move |_: &Value| format!("removed {what}; the files can be imported again");

@@ -6,8 +6,8 @@ use model::observation::ObsType;
 use model::portable::{PortableMemory, PortableObservation, PortableRecord, PortableSession};
 use model::time::rfc3339;
 
-use super::RecordWriter;
 use super::target::ExportTarget;
+use super::{RecordWriter, error_of};
 
 pub(super) struct MarkdownPages<'t> {
     target: &'t mut ExportTarget,
@@ -51,7 +51,10 @@ impl<'t> MarkdownPages<'t> {
         if let Some(file) = &one.file {
             writeln!(self.target, "File: `{}`\n", line(file).replace('`', "'"))?;
         }
-        self.block(&one.content)
+        self.block(&one.content)?;
+        let Some(error) = error_of(one) else { return Ok(()) };
+        writeln!(self.target, "Error:\n")?;
+        self.block(error)
     }
 
     fn memory(&mut self, memory: &PortableMemory) -> io::Result<()> {

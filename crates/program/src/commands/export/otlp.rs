@@ -8,8 +8,8 @@ use model::origin::Origin;
 use model::portable::{PortableObservation, PortablePrompt, PortableRecord, PortableSession};
 use serde_json::{Value, json};
 
-use super::RecordWriter;
 use super::target::ExportTarget;
+use super::{RecordWriter, error_of};
 
 pub(super) struct Traces<'t> {
     target: &'t mut ExportTarget,
@@ -128,6 +128,9 @@ impl Trace {
             self.span(&span_id(origin), Some(&parent), name, times, attributes(&members));
         if one.failed {
             span["status"] = json!({ "code": 2 });
+            if let Some(error) = error_of(one) {
+                span["status"]["message"] = json!(error);
+            }
         }
         self.spans.push(span);
     }
@@ -152,6 +155,11 @@ fn attributes(members: &[(&str, Value)]) -> Vec<Value> {
 }
 
 impl RecordWriter for Traces<'_> {
+    /// A memory is no part of a session, and so of no trace.
+    fn has(&self, record: &PortableRecord) -> bool {
+        !matches!(record, PortableRecord::Memory(_))
+    }
+
     fn record(&mut self, record: &PortableRecord) -> io::Result<()> {
         match (record, &mut self.trace) {
             (PortableRecord::Project(project), _) => {
