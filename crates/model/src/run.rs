@@ -79,7 +79,7 @@ pub fn is_lint(program: &str, subcommand: &str) -> bool {
     const TARGETS: [&str; 4] = ["lint", "detekt", "ktlint", "spotlessCheck"];
     match program {
         "eslint" | "ruff" | "biome" | "sqlfluff" | "golangci-lint" | "pre-commit" | "swiftlint"
-        | "ktlint" => true,
+        | "ktlint" | "mypy" | "rubocop" => true,
         "cargo" => subcommand == "clippy",
         "go" => subcommand == "vet",
         "mix" => subcommand == "credo",

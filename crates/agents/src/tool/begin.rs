@@ -2,7 +2,7 @@
 //! the runner. They prove nothing about the tests.
 
 use super::outcome::Outcome;
-use super::runs::Run;
+use super::runs::{self, Run};
 use super::verdict::{RunReport, Verdict};
 use crate::shell::Simple;
 
@@ -27,7 +27,14 @@ pub(super) fn never_began(
     report: RunReport,
 ) -> bool {
     let Some((own, before)) = commands.split_last() else { return false };
-    if !outcome.failed || !own.decides || !report.tally.is_empty() {
+    if !outcome.failed || !own.decides {
+        return false;
+    }
+    let counts_tests = report.tally.passed.is_some() || report.tally.failed.is_some();
+    if !counts_tests && report.verdict == Verdict::Failed && follows_own_lint(before, run) {
+        return true;
+    }
+    if !report.tally.is_empty() {
         return false;
     }
     if outcome.exit_code.is_some_and(|code| NOT_RUN.contains(&code)) {
@@ -43,6 +50,14 @@ pub(super) fn never_began(
         }
         _ => false,
     }
+}
+
+/// Whether a linter of the run's own program decides before it: `cargo clippy -- -D warnings && cargo test`. Both report
+/// errors of the compiler.
+fn follows_own_lint(before: &[Simple], run: &Run<'_>) -> bool {
+    let mut deciding = before.iter().filter(|command| command.decides);
+    !run.is_lint()
+        && deciding.any(|command| command.program == run.program && runs::is_lint(command))
 }
 
 fn lines<'a>(outcome: &'a Outcome<'_>) -> impl Iterator<Item = &'a str> {

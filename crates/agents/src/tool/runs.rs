@@ -26,6 +26,13 @@ pub(super) struct Run<'a> {
     pub(super) subcommand: Option<&'a str>,
 }
 
+impl Run<'_> {
+    /// Whether it says how the code is written, not whether it works.
+    pub(super) fn is_lint(&self) -> bool {
+        model::run::is_lint(self.program, self.subcommand.unwrap_or_default())
+    }
+}
+
 /// The sub-command under which cmake is recorded if it writes build files: it has none of its own.
 pub(super) const CONFIGURE: &str = "configure";
 
@@ -269,6 +276,12 @@ pub fn run_kind(line: &str) -> Option<(String, String)> {
 /// The run that a command is, if it is one.
 pub(super) fn of_command(command: &Simple) -> Option<Run<'_>> {
     run(&command.program, &command.args)
+}
+
+/// Whether a command runs a linter, or a target or script of this name: `make lint`, `npm run lint:js`.
+pub(super) fn is_lint(command: &Simple) -> bool {
+    of_command(command)
+        .map_or_else(|| command.args.iter().any(|arg| arg.starts_with("lint")), |run| run.is_lint())
 }
 
 /// Whether the first argument of a command makes it only print its help or its version.

@@ -10,6 +10,11 @@ use super::{extract, payload, shorten, tool_of, used};
 const RED: &str = "running 3 tests\ntest a ... ok\ntest b ... FAILED\n\nthread 'b' panicked at src/lib.rs:9:5:\nassertion failed\n\ntest result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\nerror: test failed, to rerun pass `--lib`\n";
 const GREEN: &str = "error: only a log line\ntest failed_login ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
 
+const RUFF: &str = "F401 [*] `os` imported but unused\n --> a.py:1:8\n  |\n1 | import os\n  |        ^^\n  |\nhelp: Remove unused import: `os`\n\nFound 1 error.\n[*] 1 fixable with the `--fix` option.\n";
+const MYPY: &str = "a.py:1: error: Incompatible types in assignment (expression has type \"str\", variable has type \"int\")  [assignment]\nFound 1 error in 1 file (checked 1 source file)\n";
+const ESLINT: &str = "\n/srv/shop/a.js\n  1:7  error  'x' is assigned a value but never used  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)\n";
+const CLIPPY: &str = "error: unneeded `return` statement\n --> src/lib.rs:2:5\n  |\n2 |     return 1;\n  |     ^^^^^^^^\n\nerror: could not compile `a` (lib) due to 1 previous error\n";
+
 /// A command of Claude Code that it reports as a success: its exit code was 0.
 pub(crate) fn claude(command: &str, output: &str) -> ToolUse {
     let response = json!({"stdout": output, "stderr": "", "interrupted": false});
@@ -472,6 +477,11 @@ fn a_line_that_failed_before_its_run_began_has_an_unknown_result() {
             1,
         ),
         ("docker compose up -d && pytest -q", "Error response from daemon: no such image", 1),
+        // A linter has found something.
+        ("ruff check . && pytest -q", RUFF, 1),
+        ("mypy src && pytest", MYPY, 1),
+        ("npx eslint . && npx jest", ESLINT, 1),
+        ("cargo clippy -- -D warnings && cargo test", CLIPPY, 101),
     ];
     for (line, output, code) in table {
         let tool = failed(line, output, code);
@@ -487,9 +497,32 @@ fn a_line_that_failed_before_its_run_began_has_an_unknown_result() {
         ("git pull && cargo test", RED, 101),
         ("npm test", "npm error code ELIFECYCLE", 1),
         ("git pull; npm test", "something is wrong", 1),
+        ("cargo clippy && cargo test", RED, 101),
+        (
+            "ruff check . && pytest -q",
+            "F.\nFAILED a.py::b - assert 1\n1 failed, 1 passed in 0.01s",
+            1,
+        ),
+        ("ruff check .", RUFF, 1),
+        ("mypy src", MYPY, 1),
     ];
     for (line, output, code) in table {
         assert_eq!(failed(line, output, code).metadata["run"]["result"], "failed", "{line}");
+    }
+}
+
+/// @capture_run
+#[test]
+fn the_findings_of_a_linter_are_no_failed_tests() {
+    let green = "...\n3 passed in 0.01s\n";
+    for (line, findings) in [
+        ("ruff check . ; pytest -q", RUFF),
+        ("mypy src; pytest -q", MYPY),
+        ("ruff check . || true; pytest -q | tail -3", RUFF),
+    ] {
+        let tool = claude(line, &format!("{findings}{green}"));
+        assert_eq!(tool.metadata["run"]["result"], "passed", "{line}");
+        assert_eq!(tool.metadata["run"]["passed"], 3, "{line}");
     }
 }
 

@@ -34,7 +34,9 @@ impl Runners {
     /// The runners of a line; the run is the command at `place`.
     pub(super) fn of(commands: &[Simple], place: usize) -> Runners {
         let (mut families, mut runs, mut others, mut silent) = (Vec::new(), 0, 0, 0);
-        for command in commands {
+        let is_of_lint = commands.get(place).is_some_and(runs::is_lint);
+        // `ruff check . && pytest`: a finding is no failed test.
+        for command in commands.iter().filter(|command| is_of_lint || !runs::is_lint(command)) {
             let run = runs::of_command(command);
             runs += usize::from(run.is_some());
             match run.as_ref().map(own_families) {
