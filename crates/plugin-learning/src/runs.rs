@@ -12,6 +12,8 @@ pub(crate) struct FinishedRun<'t> {
     pub(crate) result: Option<RunResult>,
     /// The command line.
     pub(crate) line: &'t str,
+    /// Whether the command line failed, perhaps before the run began.
+    failed: bool,
     /// The counts in the output, and the result.
     run: &'t Value,
 }
@@ -30,6 +32,7 @@ impl<'t> FinishedRun<'t> {
             program: Some(word("program")).filter(|program| !program.is_empty())?,
             subcommand: word("subcommand"),
             result: run.get("result").and_then(Value::as_str).and_then(RunResult::parse),
+            failed: tool.failed,
             line: tool.command.as_ref().unwrap_or(&tool.content),
             run,
         })
@@ -44,6 +47,12 @@ impl<'t> FinishedRun<'t> {
     pub(crate) fn is_hidden(&self) -> bool {
         let is = |name: &str| self.run.get(name).and_then(Value::as_bool) == Some(true);
         self.result.is_none() && !is("own_exit") && !is(model::run::NO_TESTS)
+    }
+
+    /// Whether nothing says how the run ended: the agent reports no exit code, and the output has no summary.
+    pub(crate) fn is_unreported(&self) -> bool {
+        let is = |name: &str| self.run.get(name).and_then(Value::as_bool) == Some(true);
+        self.result.is_none() && is("own_exit") && !self.failed && !is(model::run::NO_TESTS)
     }
 
     /// A number in the summary of the output: `passed`, `failed`, `errors`.

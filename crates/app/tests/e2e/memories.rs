@@ -347,7 +347,8 @@ fn a_memory_is_an_entry_and_a_resource() {
     let mut agent = desk.home.serve();
     agent.initialize("2025-11-25");
     let read = agent.request("resources/read", &json!({ "uri": path }));
-    assert_eq!(read["result"]["contents"][0]["text"], RELEASES, "{read}");
+    let marked = format!("Superseded by memory://{new}, so it no longer holds:\n\n{RELEASES}");
+    assert_eq!(read["result"]["contents"][0]["text"], marked, "{read}");
     let gone = desk.home.run(&["get", "memory://550e8400-e29b-41d4-a716-446655440000"]);
     assert_eq!(gone.code, 1, "{gone:?}");
 }

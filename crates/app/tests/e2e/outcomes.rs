@@ -71,6 +71,23 @@ fn a_hidden_result_is_said_to_be_no_evidence() {
     assert_eq!(ran(&home, OWN, "cargo test || true", ""), "", "once");
 }
 
+/// Codex reports no exit code, so that a run without a summary may have passed or failed.
+/// @ghap_outcome
+#[test]
+fn a_run_whose_end_no_agent_reported_is_said_to_be_no_evidence() {
+    let home = home();
+    let _daemon = home.daemon();
+    starts(&home, SESSION, "startup");
+    start(&home, SESSION);
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let payload = json!({ "session_id": SESSION, "cwd": cwd, "hook_event_name": "PostToolUse",
+        "tool_name": "Bash", "tool_input": { "command": "cargo test -q" }, "tool_response": "" });
+    let told = home
+        .run_with(&["hook", "PostToolUse", "--agent", "codex"], payload.to_string().as_bytes())
+        .ok();
+    assert!(told.contains("does not say how it ended"), "{told}");
+}
+
 /// @ghap_evidence @ghap_outcome
 #[test]
 fn a_run_that_was_killed_or_interrupted_is_no_evidence_and_not_answered() {

@@ -58,7 +58,7 @@ fn outcome(
     let outcome = match run.result {
         Some(RunResult::Passed) => RunOutcome::Passed,
         Some(RunResult::Failed) => RunOutcome::Failed,
-        None if run.is_hidden() => RunOutcome::Hidden,
+        None if run.is_hidden() || run.is_unreported() => RunOutcome::Hidden,
         // No test ran, often on purpose: `cargo test --no-run`.
         None => return Ok(None),
     };
@@ -78,6 +78,10 @@ fn outcome(
             format!("`{line}` failed{}", counts(run)),
             "If that falsifies the hypothesis, call resolve_ghap with surprise, root_cause and lesson; if not, \
              update_ghap.",
+        ),
+        RunOutcome::Hidden if run.is_unreported() => (
+            format!("The output of `{line}` does not say how it ended, so it is no evidence"),
+            "Run it so that it prints its summary.",
         ),
         RunOutcome::Hidden => (
             format!("The result of `{line}` is hidden, so it is no evidence"),

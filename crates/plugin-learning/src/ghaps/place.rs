@@ -166,9 +166,7 @@ pub(super) fn active(target: &CallTarget, rx: &Rx<'_>) -> Result<Option<Ghap>, O
 
 fn none_active() -> OpError {
     OpError::not_found("this session has no active ghap in this project")
-        .hint(
-            "`start_ghap` (`rekindle ghap start`) starts one; `adopt_orphaned_ghap` (`rekindle ghap adopt`) continues one of an earlier session.",
-        )
+        .hint("`start_ghap` starts one; `adopt_orphaned_ghap` continues one of an earlier session.")
 }
 
 /// The ghap with this id, which may be written as a path.

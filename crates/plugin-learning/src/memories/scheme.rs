@@ -70,15 +70,13 @@ impl Scheme for MemoryScheme {
         ] {
             attributes.insert(name.to_owned(), value);
         }
+        let mut body = found.content;
         if let Some(by) = superseded_by {
+            // A client that shows the text alone must not take it for a fact.
+            body = format!("Superseded by {}, so it no longer holds:\n\n{body}", memory::path(&by));
             attributes.insert("superseded_by".to_owned(), by.into());
         }
-        Ok(Entry {
-            path: memory::path(&id),
-            body: found.content,
-            media_type: TEXT.to_owned(),
-            attributes,
-        })
+        Ok(Entry { path: memory::path(&id), body, media_type: TEXT.to_owned(), attributes })
     }
 
     fn updated_by(&self, path: &EntryPath) -> Result<Option<EventFilter>, OpError> {
