@@ -1,6 +1,6 @@
 //! The account of a failure: its error, the run that fixed it, and the work in between, read from the records.
 
-use agents::is_read_only;
+use agents::{is_read_only, shell};
 use contract::OpError;
 use model::observation::{ObsType, Observation};
 use model::{limits, run, time};
@@ -173,11 +173,51 @@ fn normal(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a command line is another one without some of its options and their values, or equal to it.
+/// The words of a command line that decide what it does: without `cd`, redirections, programs that only show its output,
+/// and options that only change what is printed.
+fn deciding_words(line: &str) -> Vec<String> {
+    const SHOWING: &[&str] =
+        &["cd", "tail", "head", "tee", "cat", "less", "grep", "rg", "echo", "set"];
+    const PRINTING: &[&str] = &[
+        "-v",
+        "-vv",
+        "-vvv",
+        "-q",
+        "-qq",
+        "-s",
+        "--verbose",
+        "--quiet",
+        "--nocapture",
+        "--no-capture",
+        "--no-fail-fast",
+        "--no-header",
+        "--no-summary",
+        "--bail",
+        "-x",
+        "--",
+        "-i",
+        "--runInBand",
+    ];
+    let is_printing = |word: &&String| {
+        let shows = ["--tb=", "--color", "--reporter", "--durations", "--maxfail="];
+        PRINTING.contains(&word.as_str()) || shows.iter().any(|option| word.starts_with(option))
+    };
+    let of_command = |command: shell::Simple| {
+        let args: Vec<String> =
+            command.args.iter().filter(|word| !is_printing(word)).cloned().collect();
+        std::iter::once(command.program).chain(args)
+    };
+    let commands = shell::commands(line).into_iter();
+    let deciding = commands.filter(|command| !SHOWING.contains(&command.program.as_str()));
+    deciding.flat_map(of_command).collect()
+}
+
+/// Whether a command line is another one without some of its options and their values, or does what it does.
 fn lacks_options(line: &str, other: &str) -> bool {
-    let mut left = line.split_whitespace().peekable();
+    let (line, other) = (deciding_words(line), deciding_words(other));
+    let mut left = line.iter().peekable();
     let mut is_dropped = false;
-    for word in other.split_whitespace() {
+    for word in &other {
         if left.next_if_eq(&word).is_some() {
             is_dropped = false;
             continue;
@@ -244,10 +284,17 @@ mod tests {
             ("pytest a.py", "pytest  a.py -x", true),
             ("pytest a.py", "pytest -x --maxfail 1 a.py", true),
             ("cargo test cart", "cargo test cart -- --nocapture", true),
-            ("pytest a.py -x", "pytest a.py", false),
+            ("pytest a.py -x", "pytest a.py", true),
             ("pytest a.py", "pytest b.py -x", false),
             ("pytest", "pytest a.py", false),
             ("npm ci", "npm test", false),
+            // The output is shown in another way.
+            ("cargo test 2>&1 | tail -20", "cargo test", true),
+            ("cd api && cargo test > log.txt", "cargo test", true),
+            ("cargo test -- --nocapture", "cargo test", true),
+            ("cargo test --all-features", "cargo test", false),
+            ("pytest tests/a.py -v --tb=short", "pytest tests/a.py", true),
+            ("pytest tests/b.py", "pytest tests/a.py | tail", false),
         ] {
             assert_eq!(lacks_options(line, other), lacks, "{line} / {other}");
         }
