@@ -34,7 +34,7 @@ categories! {
     Decision "decision",
 }
 
-/// Whether a memory holds, or a newer one is in its place.
+/// Whether a memory is current (`stored`), or a newer one superseded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryStatus {

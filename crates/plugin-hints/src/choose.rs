@@ -86,7 +86,7 @@ pub(crate) fn not_here<'h>(
 ) -> OpError {
     let misses = misses(variants, place);
     OpError::not_found(format!(
-        "no hint {}/{} holds here: {}",
+        "no hint {}/{} applies here: {}",
         name.component,
         name.key,
         misses.join("; ")

@@ -55,7 +55,7 @@ impl Op for DeleteHint {
         name: "delete_hint",
         summary: "Remove the fact under a component and a key",
         doc: "Use it when a fact is no longer true. Without `scope` and `context` all hints of this name \
-              go.",
+              are deleted.",
         access: Access::Write { destructive: true, idempotent: false },
         toolset: "hints",
         brief: None,

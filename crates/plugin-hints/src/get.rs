@@ -141,7 +141,7 @@ impl Pretty for GetHint {
         }
         let GetHintParams { component, key, .. } = params;
         let reasons = output.match_explain.reasons.join("; ");
-        let message = format!("no hint {component}/{key} holds here: {reasons}");
+        let message = format!("no hint {component}/{key} applies here: {reasons}");
         Some(OpError::not_found(message).hint(
             "Give your situation with --cwd, --repo, --branch, --os or --env, or set a hint that applies here.",
         ))

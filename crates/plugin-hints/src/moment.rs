@@ -165,7 +165,7 @@ impl CommandWords {
                 true => HintAbout::Command,
                 false => HintAbout::Project,
             };
-            matched.add(0.3 * share, about, format!("its command shares {first}"));
+            matched.add(0.3 * share, about, format!("its own command has {first} too"));
         }
         for tag in held.stored.meta.tags.iter().map(|tag| tag.to_lowercase()) {
             if self.failed.contains(&tag) {
@@ -197,7 +197,7 @@ impl CommandMatch {
     }
 }
 
-/// Which of the two a hint is shown for.
+/// The reason for showing a hint: the command, or only its directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HintAbout {
     /// A word of the command, or the program that failed.

@@ -23,8 +23,8 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Lifetime,
         default: "session",
         env: &["REKINDLE_DEFAULT_TTL", "NUDGE_DEFAULT_TTL"],
-        doc: "Lifetime of a hint that is stored without one: session, forever, or a duration such as PT2H. \
-              Hints that a person types are kept for good unless this is set.",
+        doc: "Lifetime of a hint that is stored without a TTL: session, forever, or a duration such as PT2H. \
+              Unless this is set, hints set on the command line are kept forever.",
     },
     ConfigKey {
         key: SECRET_GUARD,
@@ -45,7 +45,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Boolean,
         default: "true",
         env: &["REKINDLE_JUST_IN_TIME"],
-        doc: "Whether an agent gets a hint when it is about to run the command that the hint is about, or when it fails.",
+        doc: "Whether hooks show an agent the hints about a command when the command is about to run or has failed.",
     },
 ];
 

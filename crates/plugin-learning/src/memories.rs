@@ -1,5 +1,5 @@
-//! Memories: texts that an agent or a person asks to store. A newer one can supersede others, and is then in their place
-//! in every answer.
+//! Memories: texts that an agent or a person asks to store. A newer one can supersede others, and is then listed before
+//! them in every answer.
 
 mod delete;
 pub(crate) mod example;

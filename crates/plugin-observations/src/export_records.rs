@@ -38,7 +38,7 @@ pub(crate) struct ExportRecordsOutput {
     /// Where the next page begins; left out at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<ExportPosition>,
-    /// Texts in which a secret was redacted that is stored.
+    /// Number of texts in which a stored secret was redacted.
     redacted: u64,
 }
 

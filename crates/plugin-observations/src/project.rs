@@ -53,7 +53,7 @@ fn told(text: &str) -> String {
     text::one_line(text, limits::PROJECT_NAME_CHARS_TOLD)
 }
 
-/// A project, all that leads to it, and how much is kept of it.
+/// A project with its aliases and its numbers of records.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListedProject {
     /// The exact name, `project://KEY`: accepted wherever a project is asked for.
@@ -162,9 +162,9 @@ pub(crate) struct ProjectOutput {
 impl Op for AliasProject {
     const INFO: OpInfo = OpInfo {
         name: "alias_project",
-        summary: "Make a directory, a remote or a name lead to a project",
-        doc: "For a second clone or a directory outside of the repository. It wins over what the directory \
-              says about itself. An alias of another project is refused: merge the two.",
+        summary: "Add a directory, a remote or a name as an alias of a project",
+        doc: "For a second clone or a directory outside of the repository. It takes precedence over the project that \
+              the directory would have by itself. An alias of another project is refused: merge the two.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: BY_PEOPLE,
         toolset: "memory",
@@ -266,8 +266,8 @@ impl Op for MergeProjects {
     const INFO: OpInfo = OpInfo {
         name: "merge_projects",
         summary: "Make one project of two",
-        doc: "Everything of the first belongs to the second afterwards, and all that led to the first leads \
-              there. split_project takes a root out again.",
+        doc: "All records of the first move to the second, and all its remotes, roots and names become \
+              aliases of the second. split_project takes a root out again.",
         access: Access::Write { destructive: true, idempotent: false },
         tiers: BY_PEOPLE,
         toolset: "memory",

@@ -23,7 +23,7 @@ pub(crate) struct RecentContext;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecentContextParams {
-    /// Whose records lead: yours if left out, `*` for none.
+    /// Preferred project: yours if left out, `*` for none.
     #[serde(default)]
     project: Wanted,
     /// From 1 to 100.

@@ -396,7 +396,7 @@ impl Replacements {
             if self.by.contains_key(&hit.id) {
                 continue;
             }
-            // A record of another kind says itself which one is in its place.
+            // A record of another kind, such as a memory, names its successor itself.
             if hit.kind != hit.kind.obs_type() {
                 self.by.insert(hit.id, superseded_by(rx, hit.id)?);
                 continue;

@@ -202,11 +202,11 @@ pub(crate) struct Parts {
     lexical: f64,
     /// The records before and after it in its session.
     neighbours: f64,
-    /// The best of its session.
+    /// Its session as a whole.
     session: f64,
     /// How near it is in meaning to the question.
     meaning: f64,
-    /// Half with every week.
+    /// 1 for now, halved every week.
     recency: f64,
     /// By the type of the record.
     r#type: f64,

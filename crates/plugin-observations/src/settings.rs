@@ -33,7 +33,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Boolean,
         default: "true",
         env: &["REKINDLE_BRIEFING_OTHER_PROJECTS"],
-        doc: "Whether a session is also told what was done lately in other projects.",
+        doc: "Whether a briefing has a section about recent work in related projects.",
     },
     ConfigKey {
         key: AT_PROMPTS,
@@ -61,7 +61,7 @@ pub(crate) const KEYS: &[ConfigKey] = &[
         kind: ConfigKind::Integer,
         default: "0",
         env: &[],
-        doc: "Size of the used part of the database, in MiB, above which the oldest records are deleted; 0 for no limit.",
+        doc: "Size of the used part of the database, in MiB, above which the oldest observations are deleted; 0 for no limit.",
     },
 ];
 

@@ -40,7 +40,7 @@ pub(crate) struct MemoryStatsOutput {
     database_bytes: u64,
     /// Bytes of the database divided by the observations in it.
     bytes_per_observation: Option<u64>,
-    /// The last times that old records were removed, the last first.
+    /// The last sweeps of expired records, the last first.
     sweeps: Vec<PastSweep>,
     /// When this was answered, RFC 3339: ages count from here.
     #[serde(with = "model::time::seconds_as_rfc3339")]
@@ -48,13 +48,13 @@ pub(crate) struct MemoryStatsOutput {
     answered_at: i64,
 }
 
-/// A removal of old records.
+/// A past sweep of expired records.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PastSweep {
     /// Seconds since 1970, UTC.
     at: i64,
     removed: u64,
-    /// Whether nothing was left that should have gone.
+    /// Whether all expired records were deleted; else the next sweep continues.
     finished: bool,
 }
 

@@ -36,10 +36,10 @@ fn default_side() -> Count {
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TimelineOutput {
     anchor: MarkedRecord,
-    /// Records like the anchor, in order of time.
+    /// The records before the anchor, in order of time, each like `anchor`.
     #[schemars(with = "Vec<Map<String, Value>>")]
     before: Vec<MarkedRecord>,
-    /// Records like the anchor, in order of time.
+    /// The records after the anchor, in order of time, each like `anchor`.
     #[schemars(with = "Vec<Map<String, Value>>")]
     after: Vec<MarkedRecord>,
     /// Seconds since 1970, UTC: ages count from here.

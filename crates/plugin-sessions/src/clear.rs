@@ -44,7 +44,7 @@ impl Op for ClearContext {
     const INFO: OpInfo = OpInfo {
         name: "clear_context",
         summary: "Remove a set of a session's context, items of it, or all sets",
-        doc: "Either `setName`, of a set that exists, or `all`.",
+        doc: "Needs either `setName`, the name of an existing set, or `all`.",
         access: Access::Write { destructive: true, idempotent: true },
         tiers: BY_PEOPLE,
         toolset: "sessions",

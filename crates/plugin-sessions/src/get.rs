@@ -28,7 +28,7 @@ pub(crate) struct GetContextParams {
 pub(crate) struct GetContextOutput {
     context: ContextSets,
     session_id: String,
-    /// Says that there is nothing, if so.
+    /// Says that the session has no context, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }

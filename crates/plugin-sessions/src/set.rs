@@ -149,8 +149,9 @@ impl ContextWrite {
         if let Some(why) = self.session.refused(tx)? {
             return Err(not_recorded(why));
         }
-        // A declaration is no turn of the agent. A known session stays as it is, or the name that a user gives to an old
-        // one would make it the one that was active last; the end of a turn will not follow in a new one.
+        // A declaration is no turn of the agent. The times of a known session stay as they are: otherwise an old
+        // session that a user names would become the one that was active last. A new session is idle, because no end of
+        // a turn will follow.
         let session = match sessions::by_name(tx, &self.session.name)? {
             Some(session) => session,
             None => self.created(tx)?,

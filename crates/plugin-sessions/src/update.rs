@@ -27,10 +27,10 @@ pub(crate) struct UpdateSessionParams {
     /// Commands that prepare a shell for the work, up to 1,024 characters; empty removes it.
     #[serde(default)]
     env_hint: Option<String>,
-    /// All sets, instead of those that it has.
+    /// All sets; they replace those that the session has.
     #[serde(default)]
     context: Option<ContextSets>,
-    /// A change of one set, after `context`.
+    /// A change of one set, applied after `context`.
     #[serde(default)]
     set_context: Option<SetChange>,
 }

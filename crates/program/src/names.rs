@@ -13,7 +13,7 @@ pub(crate) const LINKS: &[ProgramName] = &[NUDGE, NMEM];
 
 const NUDGE: ProgramName = ProgramName {
     word: "nudge",
-    about: "Small facts about components, where they hold, for coding agents",
+    about: "Small facts about components, for coding agents, shown where they apply",
     group: Some("hint"),
     own: &["serve", "status", "stop"],
     sayings: &[],

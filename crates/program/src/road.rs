@@ -39,8 +39,9 @@ enum Transport {
     Beside(Runtime),
 }
 
-/// Refuses to read a database that `--db` names and that does not exist: to create it would hide a typing error. A
-/// database with spooled events is about to be created, and one with files beside it was moved away.
+/// Refuses to read a database that `--db` names and that does not exist: to create it would hide a typing error. If
+/// events are spooled for it, the database is about to be created; if other files are beside its path, it was moved
+/// away.
 fn check_database_exists(world: &World) -> Result<(), OpError> {
     let Some(named) = world.db.as_deref().filter(|_| world.out.name().is_full()) else {
         return Ok(());

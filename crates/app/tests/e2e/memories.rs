@@ -518,7 +518,7 @@ fn the_command_line_adds_finds_lists_and_deletes_in_readable_form() {
     assert!(added.starts_with("✔ stored memory ") && added.contains("(fact) in web"), "{added}");
     let id = added.split(' ').nth(3).unwrap().to_owned();
     let newer = run(&["memory", "add", "The build needs Java 25", "--supersedes", &id]);
-    assert!(newer.contains(&format!("in place of {id}")), "{newer}");
+    assert!(newer.contains(&format!("supersedes {id}")), "{newer}");
     let found = run(&["memory", "find", "which", "java", "does", "the", "build", "need"]);
     assert!(found.contains("Java 25") && found.contains("superseded by"), "{found}");
     assert!(found.find("Java 25") < found.find("Java 21"), "{found}");

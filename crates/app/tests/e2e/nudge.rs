@@ -156,7 +156,7 @@ fn a_hint_for_each_system_is_found_only_on_its_own_system() {
     assert!(on("darwin").ok().starts_with("value: /Users/dev/code/http-proxy\nmatch:\n"));
     let nowhere = on("linux");
     assert_eq!((nowhere.code, nowhere.stdout.as_str()), (1, ""));
-    let why = "error: no hint http-proxy/directory holds here: \
+    let why = "error: no hint http-proxy/directory applies here: \
                os=linux not in [darwin]; os=linux not in [windows]\n";
     assert!(nowhere.stderr.starts_with(why), "{}", nowhere.stderr);
     let exact = shell.sh("nudge get http-proxy directory --os linux --json");

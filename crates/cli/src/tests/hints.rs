@@ -409,14 +409,14 @@ fn a_hint_out_of_scope_is_an_error_with_the_reason() {
     let (exit, out, err) = answered(&ProgramName::FULL, "get_hint", Ok(none.clone()), false, false);
     assert_eq!((exit, out.as_str()), (1, ""));
     assert!(
-        err.starts_with("error: no hint web/dir holds here: os=linux not in [windows]\n"),
+        err.starts_with("error: no hint web/dir applies here: os=linux not in [windows]\n"),
         "{err}"
     );
     let (exit, out, err) = answered(&ProgramName::FULL, "get_hint", Ok(none.clone()), true, false);
     assert_eq!((exit, err.as_str()), (1, ""));
     let mut printed: Value = serde_json::from_str(&out).unwrap();
     let error = printed.as_object_mut().unwrap().remove("error").unwrap();
-    assert_eq!(error["message"], "no hint web/dir holds here: os=linux not in [windows]");
+    assert_eq!(error["message"], "no hint web/dir applies here: os=linux not in [windows]");
     assert_eq!(printed, none);
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
 /// The best rows that fit into this many tokens with their headings. The budget of the whole text may be larger, because
 /// other plugins use it too. If the best row does not fit, it is cut.
 fn within(mut rows: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
-    /// Of the line break and the mark of a row.
+    /// The tokens of the line break and the mark of a row.
     const MARKS_TOKENS: usize = 1;
     rows.sort_by(|a, b| b.score.total_cmp(&a.score));
     let tokens = usize::try_from(tokens).unwrap_or(usize::MAX).min(limits::INJECT_TOKENS_MAX);
@@ -164,7 +164,7 @@ impl PromptWords {
         !self.names.is_empty() || has_words && self.terms.iter().any(|term| !text::is_generic(term))
     }
 
-    /// Why an item is relevant; none if it is not. A memory is in the place of those that it superseded.
+    /// Why an item is relevant; none if it is not. A memory is also relevant if one that it superseded is.
     fn relevance_of(&self, rx: &Rx<'_>, item: &LearnedItem) -> Result<Option<String>, OpError> {
         let why = self.relevance(&item.declared_text(), &item.texts());
         let (None, ItemSource::Memory(memory)) = (&why, &item.source) else { return Ok(why) };

@@ -1,5 +1,5 @@
-//! Learned items about a text: values, experiences, and memories that hold, found by the search of all records, each as a row for
-//! an agent.
+//! Learned items about a text: values, experiences and current memories, found by the search of all records, each as a
+//! row for an agent.
 
 use std::collections::BTreeSet;
 
@@ -191,8 +191,8 @@ fn single(line: String) -> Candidate {
 }
 
 /// The row of an experience. A falsified one is a warning: its status and the lesson are shown however long the other
-/// parts are. A confirmed one has its hypothesis as what is true: with little room it yields to the lesson, and the mere
-/// result yields to it.
+/// parts are. A confirmed one shows its hypothesis as true. With little room the hypothesis is cut before the lesson,
+/// but after a mere result.
 pub(crate) fn experience_row(ghap: &Ghap) -> Candidate {
     let sentence = |label: &str, text: &str| format!("{label}: {}.", trimmed(text));
     let status = format!("**{}** ({})", ghap.domain.word(), ghap.status.word());
@@ -233,7 +233,7 @@ fn weight_of(source: &ItemSource) -> f64 {
     }
 }
 
-/// Whether all that a source has of a query's words are our labels and the words of our enumerations.
+/// Whether a source shares no words with a query but our labels and the words of our enumerations.
 fn has_only_labels(source: &ItemSource, asked: &BTreeSet<String>) -> bool {
     let ItemSource::Experience(ghap) = source else { return false };
     let shares = |text: &str| !content_terms(text).is_disjoint(asked);
@@ -291,7 +291,7 @@ impl RecallQuery<'_> {
         Ok(self.by_weight(sources.into_iter()))
     }
 
-    /// The items of the hits of one kind. A superseded memory is replaced by the one in its place.
+    /// The items of the hits of one kind. A superseded memory is replaced by its current successor.
     fn found(
         &self,
         rx: &Rx<'_>,
@@ -316,7 +316,7 @@ impl RecallQuery<'_> {
             }
             let reason = match id == hit.id {
                 true => self.reason(score, &hit),
-                false => format!("in place of a memory with {}", self.reason(score, &hit)),
+                false => format!("supersedes a memory with {}", self.reason(score, &hit)),
             };
             items.push(LearnedItem { source, score, reason });
         }

@@ -16,7 +16,7 @@ pub(crate) struct KnownFailure {
     pub(crate) path: String,
     /// The command that failed last.
     pub(crate) command: String,
-    /// The line of its output that says most.
+    /// The most informative line of its output.
     pub(crate) error: String,
     /// How often it was seen.
     pub(crate) seen: u64,
@@ -38,7 +38,7 @@ pub(crate) struct FailureFix {
     pub(crate) id: i64,
     /// RFC 3339, UTC.
     pub(crate) at: String,
-    /// Whether the command that passed is the one that failed: then the fix is in between.
+    /// Whether the command that passed is the one that failed: then the fix is the work in between.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) same_command: bool,
     /// Whether the command that passed only lacks options of the one that failed.
@@ -94,7 +94,7 @@ impl KnownFailure {
 }
 
 impl KnownFailure {
-    /// Whether the line that says most has these words.
+    /// Whether the most informative line of the output has these words.
     pub(crate) fn has(&self, part: &str) -> bool {
         self.error.to_lowercase().contains(part)
     }

@@ -29,7 +29,7 @@ pub(crate) struct FindFixParams {
     /// Number of failures, from 1 to 100.
     #[serde(default = "default_limit")]
     limit: Count,
-    /// Your session, if the directory is to be that of the session.
+    /// Your session; without `cwd` the directory where it began counts.
     #[serde(default)]
     session_id: Option<String>,
     /// The directory whose project is meant; absolute.
@@ -116,7 +116,7 @@ impl Op for FindFix {
     }
 }
 
-/// An error that may be a part of the line that was printed: one line of some length.
+/// The given error if it may be a part of a printed line: it is one line and not too short.
 fn part_of_line(error: &str) -> Option<String> {
     let part = error.trim().to_lowercase();
     let is_part = part.chars().count() >= limits::FIX_PART_CHARS_MIN && !part.contains('\n');

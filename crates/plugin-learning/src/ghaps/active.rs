@@ -36,7 +36,7 @@ pub(crate) struct GetActiveGhapOutput {
     /// The tier that the last run gives to a resolution: `confirmed would be gold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
-    /// Those of other sessions of the project, the newest first, if the call names no session.
+    /// The active ghaps of other sessions of the project, the newest first, if the call names no session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<OtherGhap>,
     /// When this was answered, RFC 3339: ages count from here.

@@ -57,7 +57,7 @@ impl Op for StartSession {
     const INFO: OpInfo = OpInfo {
         name: "start_session",
         summary: "Start a session: its counter of tool calls is set to 0",
-        doc: "Without `session_id` it is the session of your agent, or a new one. Hooks do this for agents that have them.",
+        doc: "Without `session_id` it is the session of your agent, or a new one. For agents with hooks, the hooks do this.",
         examples: &[Example { title: "A session", before: &[], params: OF_SESSION }],
         ..COUNTER
     };
@@ -149,7 +149,7 @@ impl Op for IncrementToolCount {
     const INFO: OpInfo = OpInfo {
         name: "increment_tool_count",
         summary: "Count a tool call of the session",
-        doc: "Hooks count for agents that have them.",
+        doc: "For agents with hooks, the hooks count.",
         examples: &[Example { title: "One call", before: &[], params: OF_SESSION }],
         ..COUNTER
     };

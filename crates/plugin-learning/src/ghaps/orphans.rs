@@ -35,7 +35,8 @@ fn orphan(
     Ok(orphans.into_iter().find(|one| wanted.is_none_or(|wanted| one.name == wanted)))
 }
 
-/// The place of a call and the orphan that it takes, whose text at the start of the session was useful then.
+/// The place of a call, and the orphan that the call adopts or abandons. The text about the orphan at the session's
+/// start counts as used.
 fn taken(
     tx: &Tx<'_>,
     target: &CallTarget,

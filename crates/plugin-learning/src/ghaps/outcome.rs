@@ -8,7 +8,7 @@ use store::{Rx, ghaps, projects, receipts, sessions};
 use super::observed::GhapFlags;
 use crate::runs::FinishedRun;
 
-/// Whether the text after a run may have something to say. Without an active ghap only a failure leads to one.
+/// Whether there may be a text after a run. Without an active ghap only a failure leads to a text.
 pub(crate) fn may_have_candidates(occasion: &Occasion<'_>, flags: &GhapFlags) -> bool {
     run_at(occasion)
         .is_some_and(|run| flags.active.may_be() || run.result == Some(RunResult::Failed))

@@ -45,7 +45,7 @@ pub(crate) struct ResolveGhapParams {
 pub(crate) struct ResolveGhapOutput {
     ok: bool,
     id: String,
-    /// `gold` if the last run agrees, `silver` without one, `bronze` for a hypothesis that says too little.
+    /// `gold` if the last run agrees, `silver` if not or without one, `bronze` if the hypothesis says too little.
     confidence_tier: ConfidenceTier,
     session_id: String,
 }

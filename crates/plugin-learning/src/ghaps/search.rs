@@ -61,7 +61,7 @@ pub(crate) struct FoundExperience {
     ghap: GhapView,
     /// Its text on the axis.
     text: String,
-    /// From 0 to 1, against the best of the answer.
+    /// From 0 to 1, relative to the best result.
     score: f64,
 }
 

@@ -1,4 +1,4 @@
-//! `delete_memory`: deletes a memory. Those that it superseded hold again.
+//! `delete_memory`: deletes a memory. Those that it superseded are current again.
 
 use contract::pretty::pretty;
 use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
@@ -33,7 +33,7 @@ pub(crate) struct DeleteMemoryParams {
 pub(crate) struct DeleteMemoryOutput {
     /// False if there is no such memory.
     deleted: bool,
-    /// The memories that it superseded and that hold again.
+    /// The memories that it superseded and that are current again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     restored: Vec<String>,
 }
@@ -42,7 +42,7 @@ impl Op for DeleteMemory {
     const INFO: OpInfo = OpInfo {
         name: "delete_memory",
         summary: "Delete a memory",
-        doc: "It leaves no trace in the database. The memories that it superseded hold again. To replace a memory, store the \
+        doc: "It leaves no trace in the database. The memories that it superseded are current again. To replace a memory, store the \
               new one with `supersedes` instead.",
         access: Access::Write { destructive: true, idempotent: true },
         toolset: "memory",
@@ -95,7 +95,7 @@ impl Pretty for DeleteMemory {
             return format!("there is no memory {id}");
         }
         let mut lines = vec![format!("✔ deleted memory {id}")];
-        lines.extend(output.restored.iter().map(|old| format!("  {old} holds again")));
+        lines.extend(output.restored.iter().map(|old| format!("  {old} is current again")));
         lines.join("\n")
     }
 }

@@ -1,4 +1,4 @@
-//! Finds memories by their words and meaning, and puts each one's successor in its place.
+//! Finds memories by their words and meaning, and lists the successor of a superseded one before it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ pub(crate) struct ShownMemory {
     /// From 0 to 1; that of the memory it supersedes, if it has no word of the query itself.
     pub(crate) score: f64,
     pub(crate) status: MemoryStatus,
-    /// The memory that is in its place.
+    /// The memory that superseded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) superseded_by: Option<String>,
 }
@@ -150,7 +150,7 @@ pub(crate) fn find(
             continue;
         }
         chain.retain(is_important);
-        // The memory that holds comes first, then each one that it supersedes.
+        // The current memory comes first, then each one that it supersedes.
         chain.reverse();
         for memory in chain {
             if placed.insert(memory.id) {

@@ -51,7 +51,7 @@ fn default_limit() -> Count {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListMemoriesOutput {
-    /// Newest first. A superseded memory is right after the one in its place.
+    /// Newest first. A superseded memory comes right after its successor.
     results: Vec<ListedMemory>,
     count: usize,
     /// How many there are on all pages.
@@ -70,7 +70,7 @@ pub(crate) struct ListedMemory {
     tags: Vec<String>,
     created_at: String,
     status: MemoryStatus,
-    /// The memory that is in its place.
+    /// The memory that superseded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
     /// The first 120 characters; `memory://ID` has the whole text.
@@ -133,12 +133,12 @@ impl ListMemoriesParams {
             && (self.tags.is_empty() || self.tags.iter().any(tag))
     }
 
-    /// The memories that match, and the ones in their place: by the time of the one that holds, newest first, each
+    /// The memories that match, and their successors: by the time of the current one, newest first, each
     /// followed by those that it supersedes.
     fn matching(&self, rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<Memory>, OpError> {
         let all = stored::newest(rx, projects, usize::MAX)?;
         let by_id: HashMap<i64, &Memory> = all.iter().map(|one| (one.id, one)).collect();
-        // For each memory to list, its chain from the one that holds down to itself, as keys to sort by.
+        // For each memory to list, its chain from the current one down to itself, as keys to sort by.
         let mut listed: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
         for memory in all.iter().filter(|memory| self.admits(memory)) {
             let mut chain = vec![memory];

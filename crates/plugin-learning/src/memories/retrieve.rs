@@ -47,7 +47,7 @@ fn default_limit() -> Count {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RetrieveMemoriesOutput {
-    /// Best first. A superseded memory is right after the one in its place.
+    /// Best first. A superseded memory comes right after its successor.
     results: Vec<ShownMemory>,
     count: usize,
     /// Present if none is likely to be what was asked for.
@@ -61,7 +61,7 @@ impl Op for RetrieveMemories {
     const INFO: OpInfo = OpInfo {
         name: "retrieve_memories",
         summary: "Recall memories about a subject",
-        doc: "By words and meaning, best first. One that no longer holds has the status `superseded` and comes right after the one in its place.",
+        doc: "By words and meaning, best first. One that a newer memory replaced has the status `superseded` and comes right after its successor.",
         toolset: "memory",
         typed_errors: true,
         cli: CliShape {

@@ -1,4 +1,5 @@
-//! `store_memory`: stores a text, in the place of others if it says so, and names memories about the same thing.
+//! `store_memory`: stores a text, lets it supersede the memories that the call names, and returns memories about the
+//! same thing.
 
 use contract::pretty::pretty;
 use contract::{Access, CallTarget, CliShape, Cx, Example, Op, OpInfo, Pretty};
@@ -65,8 +66,8 @@ pub(crate) struct StoreMemoryOutput {
     /// The memories that it replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     superseded: Vec<String>,
-    /// Up to three memories about the same thing. If one no longer holds, store the memory again with `supersedes`, and
-    /// delete this one.
+    /// Up to three memories about the same thing. If one is no longer true, store this memory again with `supersedes`, and
+    /// delete the first copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     similar: Vec<SimilarMemory>,
 }
@@ -205,7 +206,7 @@ pub(super) fn unknown(id: &str) -> OpError {
     OpError::not_found(format!("there is no memory {id}")).hint("`list_memories` lists them.")
 }
 
-/// The memories that hold and are about the same thing as a text, the most similar first, except for those that it supersedes.
+/// The current memories about the same thing as a text, the most similar first, without those that the text supersedes.
 /// Without embeddings, those that share half of its words.
 fn similar(
     rx: &Rx<'_>,
@@ -213,7 +214,7 @@ fn similar(
     projects: Option<&[i64]>,
     supersedes: &[String],
 ) -> Result<Vec<SimilarMemory>, OpError> {
-    // Of a memory that was superseded before, the one in its place is superseded.
+    // If a memory was superseded before, its current successor is superseded.
     let mut without: Vec<i64> = Vec::new();
     for id in supersedes {
         let old = stored::by_uuid(rx, id)?.map(|old| stored::current(rx, old.id)).transpose()?;
@@ -266,10 +267,12 @@ impl Pretty for StoreMemory {
         let StoreMemoryOutput { id, category, project, superseded, similar, .. } = output;
         let project = text::one_line(project, limits::PREVIEW_CHARS);
         let mut lines = vec![format!("✔ stored memory {id} ({}) in {project}", category.word())];
-        lines.extend(superseded.iter().map(|old| format!("  in place of {old}")));
-        lines.extend(similar.iter().map(|one| {
-            format!("  about the same thing: {}  {}", one.id, text::printable(&one.preview))
-        }));
+        lines.extend(superseded.iter().map(|old| format!("  supersedes {old}")));
+        lines.extend(
+            similar.iter().map(|one| {
+                format!("  similar memory: {}  {}", one.id, text::printable(&one.preview))
+            }),
+        );
         lines.join("\n")
     }
 }

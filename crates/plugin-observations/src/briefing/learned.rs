@@ -180,7 +180,7 @@ fn read_decisions<'w>(
             (false, true) => (&mut changes, CHANGES_MAX),
             (false, false) => continue,
         };
-        // A record that can replace nothing takes no place of one that can.
+        // A record that can replace nothing must not use up the limit for those that can.
         if newer.is_none() && decided.is_none() && !decision.said.may_replace() {
             continue;
         }

@@ -86,7 +86,7 @@ impl BriefingReader<'_> {
     }
 }
 
-/// Whether the record tells what did not work. It weighs as little as what is of no special kind.
+/// Whether the record says that something failed. Such a record has the low weight of one of no special type.
 pub(super) fn has_failed(seen: &Observation) -> bool {
     seen.metadata.as_ref().is_some_and(|metadata| metadata["failed"] == true)
 }

@@ -26,7 +26,7 @@ const QUESTIONS_MAX: usize = 2;
 /// Why the question of an agent is shown.
 pub(super) const ASKED_BACK: &str = "the last answer asks it";
 
-/// One row before it has its place in a section.
+/// A row that is not yet assigned to a section.
 pub(super) struct BriefingRow {
     pub(super) id: i64,
     pub(super) at: i64,

@@ -25,8 +25,8 @@ impl Op for UnaliasProject {
     const INFO: OpInfo = OpInfo {
         name: "unalias_project",
         summary: "Remove an alias of a project",
-        doc: "Takes `alias_project` back, and of a merge the remotes and names. The records stay where they are. A directory in which \
-              sessions began is taken out with `split_project`.",
+        doc: "Undoes `alias_project`, and removes remotes and names that a merge brought. Records stay in their project. A directory in \
+              which sessions began is taken out only by `split_project`.",
         access: Access::Write { destructive: false, idempotent: false },
         tiers: BY_PEOPLE,
         toolset: "memory",

@@ -36,7 +36,7 @@ pub(super) fn restore(world: &mut World, _: &[String], matches: &ArgMatches) -> 
     call(world, matches, "restore", |result| {
         let text = |name: &str| result[name].as_str().unwrap_or_default().to_owned();
         format!(
-            "restored {}\nthe database before it is kept as {}",
+            "restored {}\nthe replaced database is kept as {}",
             text("restored"),
             text("previous")
         )

@@ -35,7 +35,7 @@ pub(super) fn command() -> Command {
              change the exit code.",
         )
         .arg(Arg::new("fix").long("fix").action(ArgAction::SetTrue).help(
-            "Apply safe fixes: close files to others, complete partly connected agents, ingest the spool, \
+            "Apply safe fixes: make files private, complete partly connected agents, ingest the spool, \
              repair the database, delete the files of a daemon that is gone",
         ))
         .after_help("Examples:\n  rekindle doctor\n  rekindle doctor --fix\n  rekindle doctor --json")

@@ -22,7 +22,7 @@ use otlp::Traces;
 use target::ExportTarget;
 
 const LONG: &str = "\
-Write all records to a file: sessions, prompts, answers, actions and memories. `jsonl` has one record per line, and \
+Write sessions, prompts, answers, actions and memories to a file. `jsonl` has one record per line, and \
 `rekindle import FILE` reads it into any store without loss. `markdown` is a folder with a page per session. `otlp` has the \
 sessions as OpenTelemetry traces, one JSON document per line.
 

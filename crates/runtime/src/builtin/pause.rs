@@ -60,7 +60,7 @@ impl Op for Pause {
         name: "pause",
         summary: "Pause capture and briefings for a while",
         doc: "During a pause no event is recorded and agents get no text; existing records can still be \
-              searched. `off` ends the pause that it names: the one everywhere, or that of the project.",
+              searched. `off` ends one pause: that of `project`, or without it the one for all projects.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: &[Tier::Person, Tier::Client],
         toolset: "memory",

@@ -91,8 +91,13 @@ fn silent(world: &World, holder: Holder) -> Value {
     if others_may_write(world) {
         let pid = pid.or(holder.pid).map(|pid| format!(" (pid {pid})")).unwrap_or_default();
         let dir = world.locations.runtime_dir.display();
-        let detail = format!("runs{pid}; it was not asked, because others can write to {dir}");
-        return check("daemon", "warn", &detail, "`rekindle doctor --fix` closes the directory.");
+        let detail = format!("runs{pid}; not contacted, because other users can write to {dir}");
+        return check(
+            "daemon",
+            "warn",
+            &detail,
+            "`rekindle doctor --fix` makes the directory private.",
+        );
     }
     if let Some(pid) = pid {
         let error = road::cannot_be_reached(&world.locations, pid);

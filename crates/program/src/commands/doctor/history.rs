@@ -72,7 +72,7 @@ fn gap(source: &Source, missing: &[Transcript], last: i64, now: i64) -> Option<H
     let count = (with_events + unread.len()) as u64;
     let what = counted(count, "session");
     let detail = format!("{what} of {} on disk newer than its last captured event", source.title);
-    let hint = format!("`rekindle import {}` brings what hooks missed.", source.name);
+    let hint = format!("`rekindle import {}` adds the sessions that hooks missed.", source.name);
     (count > 0).then_some((detail, hint))
 }
 
@@ -100,6 +100,6 @@ fn deletion(
         "{what} of {} not imported and about to be deleted by it, after {days} days",
         source.title
     );
-    let hint = format!("`rekindle import {}` keeps them.", source.name);
+    let hint = format!("`rekindle import {}` stores them before that.", source.name);
     (count > 0).then_some((detail, hint))
 }
