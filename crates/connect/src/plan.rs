@@ -261,8 +261,8 @@ pub(crate) fn undo(entry: &RecordEntry, around: &Around<'_>) -> Result<FileChang
     let after = after.map(|after| merged_undo(entry, file, &text, &after).unwrap_or(after));
     let nothing = |text: &String| matches!(text.trim().trim_start_matches('\u{feff}'), "" | "{}");
     change.after = match entry.before {
-        // A file that we created and that is empty now is removed. Otherwise leading empty lines, which separated
-        // ours, go.
+        // A file that we created and that is empty now is removed. Otherwise its leading empty lines, which separated
+        // our entries, are removed.
         None => after.filter(|after| !nothing(after)).map(|after| without_leading_newlines(&after)),
         Some(_) => after,
     };

@@ -43,8 +43,8 @@ impl<'a> Cx<'a> {
         (self.caller_road)(op, params)
     }
 
-    /// Notes that a session read an entry: if a hook has shown it there, it was useful. Only schemes whose use counts
-    /// so are noted, and a read does not fail because of it.
+    /// Notes that a session read an entry: if a hook had shown the entry to that session, the read counts as its use.
+    /// Only schemes whose entries are used by reading are noted, and a failure to note does not fail the read.
     pub fn note_read(&self, session: Option<&str>, path: &str) {
         let scheme = path.split("://").next().unwrap_or_default();
         let Some(name) = session.filter(|_| receipts::READ_IS_USE.contains(&scheme)) else {

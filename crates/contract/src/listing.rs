@@ -60,9 +60,9 @@ pub fn limit_note(limit: Count, max: usize) -> Option<String> {
     }
 }
 
-/// The second before which a list continues that shows at most `limit` items, with these times in seconds, the newest
-/// first; `None` if it is not full. Items of one second may be divided between two pages, so the oldest second is
-/// listed again, unless the page has no other.
+/// The time in seconds before which the next page of a list begins. The list shows at most `limit` items, the newest
+/// first, with these times; `None` if it is not full. Items of one second may be divided between two pages, so the
+/// oldest second is listed again, unless the page has no other.
 pub fn next_before(times: &[i64], limit: usize) -> Option<i64> {
     let (newest, oldest) = (times.first()?, times.last()?);
     let again = i64::from(newest != oldest);
@@ -83,7 +83,7 @@ pub enum Unlisted {
 }
 
 impl Unlisted {
-    /// The items that a list of `count` may lack, whose store was asked for no more than `limit`.
+    /// The items that a list of `count` items may lack, if no more than `limit` were read from the store.
     pub fn of_full(count: usize, limit: usize) -> Option<Unlisted> {
         (count >= limit).then_some(Unlisted::Perhaps)
     }

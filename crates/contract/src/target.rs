@@ -31,9 +31,9 @@ pub struct WriteTarget {
 }
 
 impl CallTarget {
-    /// The session is the one that the call names, else the caller's. The directory is the one that the call names. Without
-    /// one, it is the directory where a known session that the call names began, and the caller's does not count; otherwise
-    /// the caller's, else the one where the caller's session began.
+    /// The session is the one that the call names, else the caller's. The directory is the one that the call names. If
+    /// it names only a session that is known, it is the directory where that session began, whatever the caller's is.
+    /// If it names neither, it is the caller's directory, else the one where the caller's session began.
     pub fn of(
         cx: &Cx<'_>,
         session_id: Option<&str>,

@@ -9,7 +9,7 @@ use crate::{Facts, Head};
 
 /// Bytes of the file with packed references.
 const REFERENCES_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// References that lead to each other.
+/// How many references are followed from one to the next.
 const REFERENCE_DEPTH_MAX: usize = 5;
 
 /// A commit.
@@ -26,8 +26,9 @@ pub struct Commit {
 }
 
 impl Facts {
-    /// The commits that lead to the checked-out one, the newest first: those since this time in seconds, at most `max`. `None`
-    /// if the checked-out commit cannot be read. A commit that is not there, as in a shallow clone, ends its line.
+    /// The commits that lead to the checked-out one, the newest first: those since this time in seconds, at most `max`.
+    /// `None` if the checked-out commit cannot be read. The history ends at a commit that is missing, as in a shallow
+    /// clone.
     pub fn commits(&self, since: i64, max: usize) -> Option<Vec<Commit>> {
         let head = match &self.branch {
             Head::Branch(name) => self.reference(&format!("refs/heads/{name}"))?,

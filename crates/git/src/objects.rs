@@ -11,7 +11,7 @@ use crate::inflate;
 const OBJECT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Directories of objects that a repository may borrow from others.
 const ALTERNATES_MAX: usize = 16;
-/// Objects of which the last one is a change of the first.
+/// The longest chain of deltas by which an object is stored.
 const DELTAS_MAX: usize = 4_096;
 const FANOUT_AT: u64 = 8;
 const FANOUT_BYTES: u64 = 256 * 4;
@@ -83,7 +83,7 @@ impl Objects {
         Some((kind, text.get(end + 1..)?.to_vec()))
     }
 
-    /// An object of a pack. One that is stored as a change of another one is put together.
+    /// An object of a pack. One that is stored as a delta of another object is reconstructed.
     fn packed(&self, pack: &Pack, at: u64) -> Option<(u8, Vec<u8>)> {
         let mut deltas = Vec::new();
         let mut at = at;
@@ -196,7 +196,7 @@ impl Pack {
         (size <= OBJECT_BYTES_MAX).then_some(PackedHeader { kind, size, data })
     }
 
-    /// The distance back to the object that this one is a change of, and how many bytes say so.
+    /// The distance back to the object that this one is a delta of, and the number of bytes that encode it.
     fn distance(&self, at: u64) -> Option<(u64, u64)> {
         let mut byte = self.byte(at)?;
         let (mut distance, mut length) = (u64::from(byte & 0x7f), 1);

@@ -124,7 +124,7 @@ pub struct TranscriptFacts {
     /// Whether the transcript has no time of the event, so that it got that of its neighbour or of the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
-    /// Whether the event is one only because its transcript ends here. Later lines may show another one.
+    /// Whether this counts as an event only because the transcript ends here. Later lines may change or replace it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
     /// The repository's remote, if the transcript names it.

@@ -201,8 +201,8 @@ pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
 /// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is reduced to
 /// this, so that no event stays the newest for ever.
 pub const EVENT_AHEAD_MAX_MS: i64 = 24 * 3_600_000;
-/// A session that was active longer than this after the present time was so before the clock was set back, in
-/// milliseconds.
+/// How far ahead of the clock the last activity of a session may be, in milliseconds. If it is further ahead, the clock
+/// was set back since.
 pub const CLOCK_SLACK_MS: i64 = 60_000;
 /// How long an event that could not be stored waits in the spool until the daemon retries it. The wait doubles
 /// with each failure, up to the maximum.
@@ -326,7 +326,8 @@ pub const HINT_STATS_TOP: usize = 10;
 pub const ENV_NAMES_MAX: usize = 1_000;
 /// Bytes of a variable's value; a longer one is omitted.
 pub const ENV_VALUE_BYTES_MAX: usize = 4 * 1024;
-/// How often a client answers a request for variables. Then its call leaves no further question to the daemon.
+/// How often a client answers requests for variables during one call. After that, it sends the call so that the daemon
+/// runs it without asking.
 pub const ENV_QUESTIONS_MAX: usize = 2;
 
 /// First port to try.
@@ -451,8 +452,8 @@ pub const INJECT_TOKENS_MAX: usize = 2_400;
 pub const BRIEFING_LINES_MAX: usize = 50;
 /// Lines of a briefing after the agent compacted or cleared its context.
 pub const BRIEFING_LINES_RECOVERY_MAX: usize = 70;
-/// Tokens of the text that is added to a single tool call, and the least that a prompt has. A hint may use a quarter of
-/// them.
+/// Tokens of the text that is added to a single tool call, and the lowest budget of the text at a prompt. A hint may
+/// use a quarter of them.
 pub const ASIDE_TOKENS_MAX: usize = 600;
 /// One row may use this fraction (one in four) of the token budget; a longer one is cut.
 pub const INJECT_ITEM_SHARE: usize = 4;
@@ -641,7 +642,8 @@ pub const FILE_NAMES_MAX: usize = 4;
 pub const RENAMES_READ: usize = 20;
 /// Hits that are shown if none is a likely match.
 pub const SEARCH_SIMILAR_MAX: usize = 10;
-/// A hit behind the first of a question that has none of its words has to be so near in meaning.
+/// The least cosine of a hit that has none of the question's words and is not among the first; below it the hit is left
+/// out.
 pub const SEARCH_LIKELY_MEANING: f64 = 0.4;
 /// First hits of which one has to be a likely match.
 pub const EVIDENCE_HITS: usize = 10;
@@ -767,7 +769,7 @@ pub const BRIEFING_READ_EDITS: usize = 80;
 pub const BRIEFING_READ_COMMANDS: usize = 80;
 pub const BRIEFING_READ_FAILURES: usize = 20;
 pub const BRIEFING_READ_TALK: usize = 40;
-/// Prompts that are read for decisions: one that holds is often weeks old.
+/// Prompts that are read for decisions: a decision that is still valid is often weeks old.
 pub const BRIEFING_READ_PROMPTS: usize = 240;
 /// Other projects that are read for a briefing, most recently active first.
 pub const BRIEFING_READ_PROJECTS: usize = 8;

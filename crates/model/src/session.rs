@@ -224,7 +224,7 @@ impl Summary {
     /// Completes the summary after the last action was added. Deterministic.
     #[must_use]
     pub fn finished(mut self) -> Summary {
-        // A file that was edited is listed there only.
+        // A file that was edited is not listed as read, too.
         let edited = &self.files_edited;
         self.files_read.retain(|path| !edited.contains(path));
         self
@@ -233,7 +233,7 @@ impl Summary {
     /// The list for actions of this type, if there is one.
     fn list(&mut self, kind: ObsType, failed: bool) -> Option<&mut Vec<String>> {
         match kind {
-            // It was made, although something behind it failed.
+            // The commit was made, although a later command of the line failed.
             ObsType::GitCommit => Some(&mut self.completed),
             // A failed action neither changed nor read anything.
             _ if failed => Some(&mut self.notes),

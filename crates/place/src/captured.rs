@@ -113,7 +113,8 @@ impl<'a> Captured<'a> {
         self.record.get()
     }
 
-    /// Whether the event comes from a transcript. It is no sign of life: it counts nothing and marks nothing.
+    /// Whether the event comes from a transcript. Such an event does not show that the session is alive: no counter and
+    /// no mark changes.
     pub fn is_imported(&self) -> bool {
         self.batch.is_some()
     }

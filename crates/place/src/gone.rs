@@ -28,7 +28,7 @@ pub(crate) fn facts(
         }));
     }
     let Some(cwd) = event.cwd.as_ref() else { return Ok(None) };
-    // Above the repository around the directory is no other part of its project.
+    // No other part of the project is above the repository that contains the directory.
     let top = around.root.as_deref().filter(|_| !around.made.is_empty());
     for above in Path::new(cwd.as_str()).ancestors() {
         if above.parent().is_none() || top.is_some_and(|top| Path::new(top) == above) {

@@ -49,8 +49,8 @@ impl Recorder {
         Ok(true)
     }
 
-    /// Records an event of a transcript, unless its record is known. The user's own purge of it counts, unless
-    /// `again` is set.
+    /// Records an event of a transcript, unless its record is known. A record that the user purged counts as known,
+    /// unless `again` is set.
     pub(crate) fn import(
         &self,
         tx: &Tx<'_>,
@@ -189,7 +189,7 @@ impl Recorder {
         {
             return Ok(ImportCounts::of_too_old());
         }
-        // A hook stored it together with others.
+        // A row of a hook counts it already, so no record was added.
         if captured.origin.is_some() && captured.record().is_none() {
             return Ok(ImportCounts::of_known());
         }
@@ -257,7 +257,8 @@ impl KnownRecord {
         self.line.or(self.named.map(|(origin, _)| origin))
     }
 
-    /// The count of the event, unless its record is new. The user's own purge of it counts, unless `again` is set.
+    /// The count of the event, unless its record is new. A record that the user purged is not new, unless `again` is
+    /// set.
     fn settled(&self, again: bool) -> Option<ImportCounts> {
         match self.known {
             Some(KnownOrigin::Stored(_)) if !matches!(self.reading, LaterReading::Other { .. }) => {
@@ -274,11 +275,11 @@ impl KnownRecord {
 enum LaterReading {
     /// The record does not change.
     Same,
-    /// The record is as it was, and now it is known that it stays so.
+    /// The record is unchanged, and it is now certain that it stays so.
     Confirmed,
     /// The transcript still ends with it.
     StillLast,
-    /// The event takes the place of this record.
+    /// The event replaces this record.
     Other { record: i64 },
 }
 

@@ -155,7 +155,7 @@ pub trait Records: Aggregate {
         "obs"
     }
 
-    /// The record that is in the place of this one now, if a newer one supersedes it.
+    /// The newer record that supersedes this one, if there is one.
     fn superseded_by(&self, _rx: &Rx<'_>, _id: i64) -> Result<Option<i64>, OpError> {
         Ok(None)
     }
@@ -476,7 +476,7 @@ impl Registry {
         Ok(None)
     }
 
-    /// The record that is in the place of a record of another kind than observation, prompt and session.
+    /// The newer record that supersedes a record of another kind than observation, prompt and session.
     pub(crate) fn superseded_by(&self, rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
         for records in self.records().filter(|records| !records.kinds().is_empty()) {
             let found = records.superseded_by(rx, id)?;

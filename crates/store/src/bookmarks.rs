@@ -48,7 +48,7 @@ pub struct Bookmark {
     pub note: String,
 }
 
-/// Stores a bookmark and has the index take it in.
+/// Stores a bookmark and marks it for the index.
 pub fn add(tx: &Tx<'_>, new: &NewBookmark<'_>) -> Result<i64, OpError> {
     const ADD: &str = "INSERT INTO bookmarks (id, session, project, root, at, url, note) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";

@@ -57,7 +57,7 @@ impl Catalogue {
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
         vectors.iter().for_each(|(passage, vector)| passages.learn(*passage, vector));
         drop(passages);
-        // It has read these passages without their embeddings.
+        // The cached vectors of memories were read when these passages had no embeddings.
         self.memories.clear();
     }
 

@@ -26,9 +26,9 @@ pub struct DamagedRow {
     pub table: String,
     pub id: i64,
     pub columns: Vec<String>,
-    /// Whether each cell has its type, so that a repair fixes the row and a record need not be purged. Its id is also
-    /// that of another record or out of range, it names a row that does not exist, or the cells of a hint contradict
-    /// each other.
+    /// Whether a repair fixes the row, so that no record has to be purged: each cell has its type, but the id is out of
+    /// range or also that of another record, the row refers to one that does not exist, or the cells of a hint
+    /// contradict each other.
     pub is_repairable: bool,
     /// Whether its table has records.
     #[serde(skip)]

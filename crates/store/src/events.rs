@@ -81,8 +81,9 @@ pub(crate) fn last_seq(rx: &Rx<'_>) -> Result<u64, OpError> {
     })
 }
 
-/// Lets the sequence go on after `seq` in a file that knows less, so that subscribers and versions
-/// never see it run backwards. Returns a number that no event has, for what the file says otherwise than before.
+/// Continues the sequence after `seq` if the last number in the file is lower, as in an older copy, so that subscribers
+/// and versions never see it run backwards. Returns a number that no event has, as a version for contents that now
+/// differ.
 pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<Option<u64>, OpError> {
     if seq <= last_seq(tx)? {
         return Ok(None);

@@ -14,17 +14,17 @@ use crate::{origins, sessions};
 enum Effect {
     /// An observation of a hook whose repeat the import found. Nothing in it was changed.
     Claimed = 5,
-    /// A prompt, and how many actions the import counted.
+    /// A prompt, and how many actions the import added to its count.
     Actions = 6,
-    /// An observation of another import, and the time of its last repeat before.
+    /// An observation of another import, and the time of its last repeat before this import.
     LastRepeat = 7,
-    /// A session, and when it began before.
+    /// A session, and its start before the import.
     Started = 8,
-    /// A session, and when it was last active before.
+    /// A session, and the time of its last activity before the import.
     LastActive = 9,
     /// A session, and the latest time that the import brought.
     Reached = 10,
-    /// A session, and whether it was active before.
+    /// A session, and whether it was active before the import.
     Active = 11,
 }
 

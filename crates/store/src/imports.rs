@@ -88,8 +88,8 @@ pub fn cursor(rx: &Rx<'_>, file: Origin) -> Result<Option<FileCursor>, OpError> 
     })
 }
 
-/// Stores how far a file was imported, with the newest import: records of any import until then may be among those that
-/// were known.
+/// Stores how far a file was imported, with the id of the newest import: the known records of the file may come from
+/// any import up to that one.
 pub fn set_cursor(
     tx: &Tx<'_>,
     (file, head): (Origin, Origin),

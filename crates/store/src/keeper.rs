@@ -369,7 +369,7 @@ impl Keeper {
         if !only_read {
             events::repair_sequence(tx)?;
         }
-        // The sequence of a damaged file may have been lost, and the contexts with their versions not.
+        // A damaged file may have lost its sequence of events and still have contexts with versions.
         let versions = if only_read { 0 } else { context::newest_version(tx)? };
         if let Some(version) = events::go_on_after(tx, self.last_seq.max(versions))? {
             context::renumber(tx, version)?;

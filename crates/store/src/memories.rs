@@ -1,5 +1,5 @@
 //! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each of
-//! these has at most one successor, so that following it ends at the memory that holds.
+//! these has at most one successor, so that following it ends at the current memory.
 
 use std::collections::HashSet;
 
@@ -64,7 +64,7 @@ pub struct Memory {
     pub importance: f64,
     pub tags: Vec<String>,
     pub content: String,
-    /// The record id of the memory that is in its place.
+    /// The record id of the memory that superseded it.
     pub superseded_by: Option<i64>,
 }
 
@@ -140,8 +140,8 @@ pub(crate) fn superseded_uuids(rx: &Rx<'_>, id: i64) -> Result<Vec<String>, OpEr
     rx.sql(|db| db.prepare_cached(SUPERSEDED)?.query_map([id], |row| row.cell(0))?.collect())
 }
 
-/// Puts a memory in the place of another one. If that is superseded already, the memory that is in its place now is
-/// superseded. Returns the memory that was superseded; none if it is the new one itself.
+/// Lets the memory `by` supersede another one. If that is superseded already, its current successor is superseded instead.
+/// Returns the memory that was superseded; none if it is the new one itself.
 pub fn supersede(tx: &Tx<'_>, old: &Memory, by: i64) -> Result<Option<Memory>, OpError> {
     const SUPERSEDE: &str = "UPDATE memories SET superseded_by = ?2 WHERE id = ?1";
     let current = current(tx, old.id)?;
@@ -270,7 +270,7 @@ fn beginning(text: &str) -> Option<Vector> {
     Vector::of(first)
 }
 
-/// The memories from this one to the one that is in its place now: itself first, each followed by its successor.
+/// The memories from this one to the current one: itself first, each followed by its successor.
 pub fn successors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
     let mut chain: Vec<Memory> = Vec::new();
     let mut next = Some(id);
@@ -282,7 +282,7 @@ pub fn successors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
     Ok(chain)
 }
 
-/// The memories in whose place this one is now, those that it superseded itself first.
+/// The memories that this one superseded, directly (these first) or through others.
 pub fn predecessors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
     let select = format!("{COLUMNS} WHERE superseded_by = ?1 ORDER BY id DESC");
     let mut found: Vec<Memory> = Vec::new();
@@ -298,7 +298,7 @@ pub fn predecessors(rx: &Rx<'_>, id: i64) -> Result<Vec<Memory>, OpError> {
     Ok(found)
 }
 
-/// The record id of the memory that is in the place of this one now: itself if it is not superseded.
+/// The record id of the current successor of this memory: itself if it is not superseded.
 pub fn current(rx: &Rx<'_>, id: i64) -> Result<i64, OpError> {
     const NEXT: &str = "SELECT superseded_by FROM memories WHERE id = ?1";
     let mut current = id;
@@ -334,8 +334,8 @@ pub fn retain_of_file(tx: &Tx<'_>, file: Origin, present: &[Origin]) -> Result<u
     Ok(removed)
 }
 
-/// Deletes a memory. The memories that it superseded get its own successor; without one they hold again. Returns the
-/// UUIDs of those that hold again.
+/// Deletes a memory. The memories that it superseded get its own successor; without one they are current again. Returns the
+/// UUIDs of those that are current again.
 pub fn remove(tx: &Tx<'_>, id: i64) -> Result<Vec<String>, OpError> {
     const AGAIN: &str = "UPDATE memories SET superseded_by = \
          (SELECT superseded_by FROM memories WHERE id = ?1) WHERE superseded_by = ?1 \

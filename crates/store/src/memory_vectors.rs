@@ -45,8 +45,8 @@ impl MemoryVectors {
         *self.known() = KnownVectors::default();
     }
 
-    /// The vectors for a snapshot with these change counters. If they are from before a change, they are forgotten first; a
-    /// snapshot from before it may use those from after it.
+    /// The vectors for a snapshot with these change counters. Vectors that were read before the last of these changes
+    /// are dropped first. A snapshot from before a change may use vectors that were read after it.
     pub(crate) fn after(&self, changes: (u64, u64)) -> MutexGuard<'_, KnownVectors> {
         let mut known = self.known();
         if known.changes.0 < changes.0 || known.changes.1 < changes.1 {

@@ -211,8 +211,8 @@ pub fn stored_before(rx: &Rx<'_>, event: &HookEvent, session: i64) -> Result<Opt
 }
 
 /// The record that a hook stored of an event which a fork copied: of the project and of the agent, with the same text,
-/// at about the same time. A copy has the id of its line, which hooks do not know. A record of which a transcript told
-/// the line is another one.
+/// at about the same time. A copy has the id of its line, which hooks do not know. A record that has the id of a line
+/// already, from a transcript, is a different one.
 pub fn before_copied(rx: &Rx<'_>, event: &HookEvent, project: i64) -> Result<Option<i64>, OpError> {
     const PROMPT: &str = "SELECT q.id FROM prompts q JOIN sessions s ON s.id = q.session \
          WHERE q.project = ?1 AND q.at BETWEEN ?2 - ?4 AND ?2 + ?4 AND q.content = ?3 \

@@ -7,8 +7,8 @@ use model::{OpError, limits};
 use crate::cells::Cells as _;
 use crate::tx::Rx;
 
-/// The characters that tell each of these names from its neighbours, if more than usual. The query finds the names before and
-/// after its parameter.
+/// How many first characters distinguish each of these names from its neighbours in alphabetical order; none if the
+/// usual number is enough. The query finds the names before and after its parameter.
 pub(crate) fn chars_apart<'n>(
     rx: &Rx<'_>,
     names: impl Iterator<Item = &'n str>,

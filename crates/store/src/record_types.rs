@@ -14,8 +14,8 @@ pub fn check_type(rx: &Rx<'_>, param: &str, kind: RecordType) -> Result<(), OpEr
     }
 }
 
-/// The record that is in the place of this one now, if it is of a kind whose records supersede each other and a newer
-/// one supersedes it. Talk is judged by its words instead.
+/// The newer record that supersedes this one, if it is of a kind whose records name their successors, such as memories.
+/// Whether talk is replaced is judged by its words instead.
 pub fn superseded_by(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
     rx.registry().superseded_by(rx, id)
 }

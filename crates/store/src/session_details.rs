@@ -84,7 +84,7 @@ impl SessionDetails {
 pub(crate) const DETAILS: &str =
     "SELECT label, env_hint, idle_at, observed_at FROM session_details WHERE id = ?1";
 
-/// The details of a session; none of them are known of most.
+/// The details of a session; most sessions have none.
 pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<SessionDetails, OpError> {
     let read = |row: &Row<'_>| {
         Ok(SessionDetails {
@@ -101,7 +101,7 @@ pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<SessionDetails, OpError> 
 /// The name and the environment hint of a session.
 pub(crate) type SessionTexts = (Option<String>, Option<String>);
 
-/// Those of all sessions that have one, by the agent's own ids.
+/// The names and environment hints of all sessions that have one of them, by the agent's own ids.
 pub(crate) fn texts(rx: &Rx<'_>) -> Result<BTreeMap<String, SessionTexts>, OpError> {
     const TEXTS: &str = "SELECT s.name, d.label, d.env_hint FROM session_details d \
          JOIN sessions s ON s.id = d.id WHERE d.label IS NOT NULL OR d.env_hint IS NOT NULL";

@@ -29,7 +29,7 @@ pub struct Rx<'a> {
     registry: &'a Registry,
     fault: Cell<Option<StoreError>>,
     index_damaged: Cell<bool>,
-    /// How often texts had changed when this began; none in a transaction of the writer.
+    /// The number of changes of texts when this snapshot began; none in a transaction of the writer.
     text_changes: Option<u64>,
 }
 

@@ -34,7 +34,7 @@ const INTERRUPTED: &[&str] = &[
 ];
 /// Lines with which go reports how a test binary ended, if that was such a signal.
 const GO_SIGNALS: [&str; 3] = ["signal: interrupt", "signal: killed", "signal: terminated"];
-/// Programs that report how a script or a target ended, and endings of such a line if that was a signal.
+/// Programs that report how a script or a target ended, and how such a line ends if a signal killed it.
 const REPORTING: &[&str] = &[
     "npm error ",
     "npm ERR! ",

@@ -259,7 +259,7 @@ const GIT_LISTS: &[(&str, &[&str])] = &[
 const GIT_CHANGES: &[&str] =
     &["-d", "-D", "-m", "-M", "--delete", "--move", "--unset", "--add", "-e", "--edit"];
 
-/// Options with which a program that otherwise reads writes or runs something.
+/// Options with which a program that otherwise only reads does write or run something.
 const WRITES: &[(&str, &[&str])] = &[
     ("sed", &["-i", "--in-place"]),
     ("yq", &["-i", "--inplace"]),

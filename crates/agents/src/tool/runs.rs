@@ -36,7 +36,7 @@ impl Run<'_> {
 /// The sub-command under which cmake is recorded if it writes build files: it has none of its own.
 pub(super) const CONFIGURE: &str = "configure";
 
-/// Which words after the program decide.
+/// Which words after the program make it a test run or a build.
 enum Words {
     /// None: the program does nothing else.
     Any,

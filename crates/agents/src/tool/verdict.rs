@@ -178,8 +178,8 @@ pub(super) fn read(commands: &[Simple], place: usize, run: &Run<'_>, texts: &[&s
     read_lines(commands, (place, run), texts, |_| true)
 }
 
-/// Reads the output as [`read`] does, but for the lines with which programs report that one that they started has failed.
-/// If that one was killed, such a line names no failure of a test.
+/// Reads the output as [`read`] does, without the lines in which a program reports that another one, which it started,
+/// has failed. If that program was killed, such a line does not mean that a test failed.
 pub(super) fn read_without_reports(
     commands: &[Simple],
     place: usize,

@@ -45,7 +45,7 @@ pub struct Wired {
     pub parts: &'static [Part],
     /// The settings in it by which the agent's user switches off what we need.
     pub switches: &'static [Switch],
-    /// A file of a repository that is not shared and has these settings, too; it is not edited.
+    /// A private settings file in a repository, which is not committed; it is read for these settings and never edited.
     pub local: Option<&'static str>,
 }
 

@@ -9,14 +9,15 @@ pub const IMPORT_EVENTS_SENT: usize = 256;
 /// Events of a call that are stored although a hook or a search waits: about half a millisecond of the writer. The rest is
 /// sent again, and fewer in one call.
 pub const IMPORT_EVENTS_BESIDE: usize = 8;
-/// Events of a call that are stored at once for some time after a hook or a search: the next one waits for no more than
-/// these, and a search for no more than these to be indexed.
+/// Events of a call that are stored in one transaction within [`FOREGROUND_COMES`] of a hook or a search: the next hook
+/// waits for no more than these, and the next search for no more than these to be indexed.
 pub const IMPORT_EVENTS_IN_USE: usize = 32;
-/// How long after a hook or a search the next one is expected.
+/// After a hook or a search, the next one is expected within this time.
 pub const FOREGROUND_COMES: Duration = Duration::from_millis(500);
 /// Documents of a batch that are indexed although a hook waits.
 pub const INDEX_BATCH_BESIDE: usize = 8;
-/// How long after a search bulk work is indexed as it is stored, for the next search.
+/// For this time after a search, bulk work is indexed as soon as it is stored, so that the next search need not wait
+/// for that.
 pub const SEARCHES_COME: Duration = Duration::from_millis(200);
 /// The niceness of an import's own threads.
 pub const BACKGROUND_NICE: i32 = 10;

@@ -24,7 +24,7 @@ pub const MEMORIES_SIMILAR_MAX: usize = 3;
 pub const MEMORIES_COMPARED: usize = 6;
 /// Hits that a search with a filter on categories or importance reads: the index has neither.
 pub const MEMORY_HITS_READ: usize = 2_000;
-/// Superseded memories before one that are followed; a longer chain ends there.
+/// Superseded memories that are followed from one to its successor; a longer chain ends there.
 pub const MEMORY_CHAIN_MAX: usize = 1_000;
 /// Tokens of a text about a question: least, default and most; others are refused.
 pub const CONTEXT_TOKENS_MIN: usize = 100;

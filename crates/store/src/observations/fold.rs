@@ -40,7 +40,7 @@ pub(crate) struct Earlier {
 
 pub(crate) enum Verdict {
     Fold(Earlier),
-    /// An import brings it, and a hook's row, which does not change, has it.
+    /// An import brings the record, and a hook's row has it already; that row does not change.
     Known(i64),
     /// It gets a row of its own, into which others may fold if it `folds`.
     Keep {
@@ -97,7 +97,8 @@ pub(crate) fn judge(
     into.map_or(Ok(Verdict::Keep { folds: true }), |one| counted_by(tx, new, *one))
 }
 
-/// Whether this row counts the record. Undo of an import could not take back what it counts with a hook's row.
+/// Whether this row may count the record. An import adds nothing to the count of a hook's row, because its undo could
+/// not subtract that.
 fn counted_by(tx: &Tx<'_>, new: &NewObservation<'_>, row: Earlier) -> Result<Verdict, OpError> {
     let Some(batch) = new.batch else { return Ok(Verdict::Fold(row)) };
     if import_effects::is_of_hook(tx, row.observation)? {

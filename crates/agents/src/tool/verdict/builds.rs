@@ -75,7 +75,7 @@ const CHILD_FAILED: &[&str] = &[
     "[ERROR] [Help 1] http",
 ];
 
-/// Whether a program reports with this line that one that it started has failed.
+/// Whether this line reports that a program which another one started has failed.
 pub(super) fn reports_child(line: &str) -> bool {
     let line = line.trim();
     // `error: could not compile `shop` (lib)` without `due to 2 previous errors`: rustc did not end by itself.

@@ -10,7 +10,8 @@ pub(super) struct Unittest {
     ran: Option<u64>,
     /// Whether there was a summary with both lines.
     is_whole: bool,
-    /// The last second line without a first one, and whether it said `FAILED`.
+    /// The last result line (`OK` or `FAILED`) that had no line with the number of tests before it, and whether it said
+    /// `FAILED`.
     alone: Option<(bool, Tally)>,
     /// Whether a `FAILED` is among those lines.
     alone_red: bool,

@@ -23,7 +23,7 @@ pub(super) struct Runners {
     pub(super) is_single: bool,
     /// Whether the end of the run's output is shown.
     pub(super) shows_end: bool,
-    /// Whether the line may do the run once more, after a failure or after other work: the last time counts.
+    /// Whether the command line may repeat the run, after a failure or after other work: then the last attempt counts.
     pub(super) repeats: bool,
     /// Whether all of the run's output is shown.
     pub(super) is_whole: bool,
@@ -85,8 +85,9 @@ impl Runners {
     }
 }
 
-/// Whether a line does its run until it passes, once more if it failed, or again after other work: `until npm test; do …`,
-/// `for …; do npm test && break; done`, `mix test || mix test --failed`, `cargo test; git stash pop; cargo test`.
+/// Whether a command line repeats its run until it passes, once more if it failed, or after other work: `until npm
+/// test; do …`, `for …; do npm test && break; done`, `mix test || mix test --failed`, `cargo test; git stash pop; cargo
+/// test`.
 fn repeats(commands: &[Simple], place: usize) -> bool {
     let Some(run) = commands.get(place) else { return false };
     let mut later = commands.iter().skip(place + 1);
