@@ -77,7 +77,7 @@ impl Op for QueryHints {
     const INFO: OpInfo = OpInfo {
         name: "query_hints",
         summary: "Search facts by component, keys, tags or a regex",
-        doc: "Call it when a command failed or you do not know the key. All filters must match.",
+        doc: "Call it if a command failed or you do not know the key. All filters must match.",
         toolset: "hints",
         brief: None,
         core: true,

@@ -61,7 +61,7 @@ impl Op for RetrieveMemories {
     const INFO: OpInfo = OpInfo {
         name: "retrieve_memories",
         summary: "Recall memories about a subject",
-        doc: "By words and meaning, best first. One that a newer memory replaced has the status `superseded` and comes right after its successor.",
+        doc: "By words and meaning, best first. One that a newer memory replaced has the status `superseded` and follows its successor.",
         toolset: "memory",
         typed_errors: true,
         cli: CliShape {
