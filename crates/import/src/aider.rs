@@ -1,5 +1,5 @@
-//! Where aider keeps its history: in the root of a repository or in a working directory. There is no list of these, so
-//! that only known projects are looked at.
+//! Where aider keeps its history: in the root of a repository or in a working directory. There is no list of these
+//! directories, so only known projects are searched.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) fn is_history(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == HISTORY)
 }
 
-/// The directory of a history, and the part of its sessions' ids that tells files apart.
+/// The directory of a history, and the part of its sessions' ids that differs from file to file.
 pub(crate) fn place(path: &Path) -> Option<SessionPlace> {
     let cwd = path.parent()?.to_string_lossy().into_owned();
     let hash = Origin::of(&[&path.to_string_lossy()]).to_string();

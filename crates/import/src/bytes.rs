@@ -28,7 +28,8 @@ pub(crate) fn open(file: &Transcript, start: u64) -> io::Result<Box<dyn Read>> {
     open_counted(file, start, &Rc::default())
 }
 
-/// Opens a transcript like [`open`], and counts the bytes of the file that are read, compressed ones as they are.
+/// Opens a transcript like [`open`], and counts the bytes of the file that are read. Of a compressed file, compressed
+/// bytes are counted.
 pub(crate) fn open_counted(
     file: &Transcript,
     start: u64,
@@ -80,7 +81,7 @@ fn damaged() -> io::Error {
     io::Error::other("the compressed file is damaged or incomplete")
 }
 
-/// A compressed file. The decoder's errors are for its developers.
+/// A compressed file. Errors of the decoder, which say nothing to a user, are replaced by [`damaged`].
 struct DecompressedFile<R> {
     inner: R,
 }

@@ -55,8 +55,8 @@ pub(crate) fn place(path: &Path) -> Option<SessionPlace> {
     Some(SessionPlace { cwd, parent, session: stem(path) })
 }
 
-/// The directory of a project's folder, whose name is the path with `-` for each separator. A `-` may also be in a name, so
-/// that the longest directories that exist are tried first.
+/// The directory of a project's folder, whose name is the path with `-` for each separator. A `-` may also be in a
+/// name, so the longest directories that exist are tried first.
 fn directory(name: &str) -> Option<String> {
     let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
     let mut found = PathBuf::from("/");

@@ -199,7 +199,7 @@ struct FileWork<'s> {
     sessions: BTreeSet<String>,
     remote: Option<Redacted<String>>,
     now: i64,
-    /// Whether a time is in the future. Then no time of the file tells anything.
+    /// Whether a time is in the future. Then no time of the file is relied upon.
     has_wrong_times: bool,
     /// Whether the file was read to its end, and whether that made an event.
     is_at_end: bool,
@@ -209,7 +209,7 @@ struct FileWork<'s> {
     /// When the file was last changed, and whether its last line waits for its line break.
     modified: i64,
     has_rest: bool,
-    /// How often each text was read that has no id, by a hash of its session and kind.
+    /// How often each text without an id was read, by a hash of its session, kind and text.
     repeats: BTreeMap<[u8; 16], u32>,
 }
 

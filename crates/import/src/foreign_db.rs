@@ -1,9 +1,10 @@
 //! SQLite databases of other programs, read without a trace: no byte or time of theirs changes, no file appears beside
 //! them, and no lock of theirs is waited for.
 //!
-//! A database without a write-ahead log is read as an immutable file, and again if it changed meanwhile. With a log and
-//! its index, both are used without writing to them. A log without an index would have to be recovered, which writes, so
-//! that a private copy is recovered instead. So is a database with a rollback journal.
+//! A database without a write-ahead log is opened as an immutable file, and is read again if it changed meanwhile. If
+//! it has a log and the log's index, both are used without being written to. A log without an index would have to be
+//! recovered, and recovery writes, so a private copy is recovered instead. A database with a rollback journal is
+//! copied, too.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File};
@@ -87,7 +88,7 @@ impl FileState {
     fn of(path: &Path) -> FileState {
         let state = |path: &Path| {
             let meta = fs::metadata(path).ok()?;
-            // A log that is empty is as good as none, and its time does not count.
+            // An empty log is treated as no log, and its time does not count.
             (meta.len() > 0).then(|| Some((meta.len(), meta.modified().ok()?)))?
         };
         FileState([state(path), state(&beside(path, WAL))])
@@ -98,7 +99,7 @@ const WAL: &str = "-wal";
 const SHM: &str = "-shm";
 const JOURNAL: &str = "-journal";
 
-/// Reads until the database did not change meanwhile, at most this often.
+/// How often a database is read at most, because it changed during the read.
 const ATTEMPTS: usize = 3;
 
 impl ForeignDb {
@@ -115,8 +116,8 @@ impl ForeignDb {
         &self.path
     }
 
-    /// Runs queries that see one state of the database. They run again if the database changed meanwhile, so that the
-    /// result is that of the last run only.
+    /// Runs queries that see one state of the database. They run again if the database changed meanwhile; only the
+    /// result of the last run counts.
     pub fn read<T>(
         &mut self,
         work: &mut dyn FnMut(&Connection) -> rusqlite::Result<T>,
@@ -276,7 +277,7 @@ struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
     fn create() -> io::Result<PrivateFolder> {
-        /// Names left by killed processes of the same id.
+        /// How many names are tried, because a killed process with the same id may have left some.
         const NAMES: u32 = 1_000;
         let mut failed = io::Error::from(io::ErrorKind::AlreadyExists);
         for number in 0..NAMES {

@@ -1,4 +1,4 @@
-//! The commits of a repository as records: one session per day of the committer.
+//! The commits of a repository as records: one session for each day, in the time zone of each commit.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -103,8 +103,8 @@ impl MemoryPlaces {
     }
 }
 
-/// The source of a file at the top of a project, and those of other agents that load it too, joined by `+`: one of these
-/// files is often a link to another one, a copy of it, or names it as `@FILE`.
+/// The source of a file at the top of a project, joined by `+` with the sources of other agents that load the same
+/// text: one of these files is often a link to another one, a copy of it, or names it as `@FILE`.
 fn with_other_loaders(root: &Path, name: &str, source: &str) -> String {
     const FILES: [(&str, &str); 3] =
         [("CLAUDE.md", "claude-md"), ("AGENTS.md", "agents-md"), ("GEMINI.md", "gemini-md")];
@@ -145,7 +145,7 @@ impl MemoryUnit {
             let (text, at) = match read_text(&file) {
                 Ok(read) => read,
                 Err(_) => {
-                    // An unreadable file may still have its memories: none of them is deleted.
+                    // An unreadable file may still contain its memories, so none of them is deleted.
                     report.problem(Problem::Unreadable, 0);
                     return;
                 }

@@ -34,7 +34,7 @@ impl RecordReport {
 /// Gets the records of a source, one after the other.
 pub type RecordSink<'s> = dyn FnMut(PortableRecord) + 's;
 
-/// Size, time and first bytes of a file, by which a file that has not changed is recognised.
+/// Size, time and first bytes of a file. They show whether the file has changed.
 pub fn cursor_of(path: &Path) -> io::Result<FileCursor> {
     use std::io::Read as _;
     let opened = regular::open(path)?;

@@ -280,8 +280,8 @@ impl Source {
         file.place.clone().or_else(|| (self.place)(&file.path))
     }
 
-    /// The transcripts, the oldest first. A session in a database is not read again from the files that an older version
-    /// left behind.
+    /// The transcripts, the oldest first. A session that is in a database is left out of the files that an older
+    /// version of the agent left behind.
     fn in_order(&self, mut found: Vec<Transcript>) -> Vec<Transcript> {
         let known: BTreeSet<String> = found.iter().filter_map(|one| one.session.clone()).collect();
         found.retain(|one| {
