@@ -50,7 +50,7 @@ pub fn run_op(out: &mut Output, road: &dyn Road, caller: Caller, call: OpCall) -
     }
 }
 
-/// Replaces operations and parameters in an error by commands and flags.
+/// Replaces the names of operations and parameters in an error by those of commands and flags.
 fn in_words_of_the_line(error: OpError, call: &OpCall, name: &ProgramName) -> OpError {
     let param = error.details.get("param").and_then(Value::as_str);
     // `ids[1]` is one of the values of `ids`.
@@ -106,7 +106,7 @@ fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> 
     }
     if out.json {
         let exit = out.result(&result, None);
-        // The result does not say that it has fewer items than were wanted.
+        // The result itself does not say that it has fewer items than the call asked for.
         let notes = op.cli.notes.filter(|_| saying.is_none()).map(|notes| notes(params, &result));
         let reduced = notes.into_iter().flatten().filter(|note| note.starts_with("--limit "));
         reduced.for_each(|note| out.remark(&note));
@@ -137,7 +137,7 @@ fn print(out: &mut Output, call: &OpCall, mut result: Value, gone: &[Value]) -> 
     };
     if let (Some(asked), Some(items)) = (op.cli.listed.and_then(|listed| listed.asked), items) {
         let asked = text::one_line(params[asked].as_str().unwrap_or_default(), usize::MAX);
-        // Under another name, programs parse this line: it always has the plural and nothing else.
+        // Under another program name, programs parse this line, so it always has the plural and nothing else.
         let is_plain = saying.is_some();
         let s = if items.len() == 1 && !is_plain { "" } else { "s" };
         let offset = params["offset"].as_u64().filter(|offset| *offset > 0 && !is_plain);

@@ -157,7 +157,8 @@ impl Output {
     }
 
     /// Reports that the result lacks what was asked for. With `--json` and `prints_result` the result gets a member
-    /// `error`. Under another name it is printed as it is, which programs that know that name expect.
+    /// `error`. Under another program name the result is printed as it is, because programs that use that name expect
+    /// this.
     pub(crate) fn miss(&mut self, mut result: Value, miss: &OpError, prints_result: bool) -> u8 {
         let is_full = self.name.is_full();
         if !self.json || (is_full && !prints_result) {

@@ -188,9 +188,9 @@ impl Param {
         value.ok_or_else(|| self.wants(&kind.word(), text))
     }
 
-    /// The id of a record as our tables and entries print it (`#24`, `obs://24`). The operation reads it where the
-    /// parameter is an id, and refuses it elsewhere. Of a parameter that is an id it gets any text, as it knows best how
-    /// an id is written; all integers without a flag are ids.
+    /// The id of a record as our tables and entries print it (`#24`, `obs://24`). The operation gets it as text: it
+    /// reads the text if the parameter is an id, and else refuses it. A parameter that is an id gets any text, because
+    /// the operation knows best how an id is written; all integers without a flag are ids.
     fn written_id(&self, text: &str) -> Option<Value> {
         let is_id = self.position.is_some()
             || ["id", "ids"].contains(&self.name.as_str())

@@ -193,7 +193,7 @@ pub fn connect(socket: &Path, patience: Duration) -> io::Result<UnixStream> {
     Ok(UnixStream::from(stream))
 }
 
-/// Connects to a socket; except on Linux, a full queue is refused at once.
+/// Connects to a socket. Unlike on Linux, a full queue refuses the connection at once.
 #[cfg(not(target_os = "linux"))]
 pub fn connect(socket: &Path, _: Duration) -> io::Result<UnixStream> {
     UnixStream::connect(socket)

@@ -42,7 +42,7 @@ impl EnvWishes {
     }
 }
 
-/// The error for a daemon that requests variables of a call without a stamp.
+/// The error for a daemon that still requests variables after the last attempt.
 pub fn asks_on() -> OpError {
     OpError::internal("the daemon keeps requesting environment variables")
         .hint("Run `rekindle stop`, or see `rekindle doctor`.")

@@ -3,8 +3,8 @@
 use crate::matrix::{Dot, ONE};
 use crate::{CLUSTER_MIN, DENSITY_SAMPLES, Matrix, neighbours};
 
-/// Nearer rows count as equally near. Without the bound a few copies of one text would be the most stable cluster of
-/// all, and the rest of their theme would be noise.
+/// Rows that are nearer than this count as equally near. Without the bound a few copies of one text would be the most
+/// stable cluster of all, and the rest of their theme would be noise.
 const DISTANCE_LEAST: f64 = 0.05;
 
 /// The cluster of each row; `None` is noise.

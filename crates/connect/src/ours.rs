@@ -106,7 +106,7 @@ fn calls_us(program: &str, args: &[&str]) -> bool {
     let named = program.rsplit('/').next() == Some(PROGRAM);
     match args {
         ["hook", _] => named,
-        // Such a line can only be ours, whatever our program is called there.
+        // Such a line can only be ours, whatever name our program has in it.
         ["hook", _, "--agent", agent] => named || agents::wiring::wiring(agent).is_some(),
         ["hook", ..] => named,
         _ => false,

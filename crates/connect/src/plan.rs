@@ -84,7 +84,7 @@ pub(crate) fn wire(
     (binary, status_line): (&str, bool),
     around: &Around<'_>,
 ) -> Result<Vec<FileChange>, OpError> {
-    // In the files of a repository it would be the status line of others, too.
+    // In the files of a repository it would also be the status line of other users.
     let status_line = status_line && scope == ConnectScope::User;
     let ours = Ours { agent: wiring.agent, binary, status_line };
     let mut changes = Vec::new();
@@ -191,8 +191,8 @@ pub(crate) fn programs(record: &InstallRecord) -> Vec<String> {
     all
 }
 
-/// Refuses an entry of a repository that a symbolic link leads elsewhere by now: that of the file, or that of a
-/// directory in its path. A later commit may have made the link, and the file behind it is not the one we changed.
+/// Refuses an entry of a repository whose path now leads elsewhere through a symbolic link: the file, or a directory in
+/// its path, is a link. A later commit may have made the link, and the file behind it is not the one we changed.
 pub(crate) fn confined(entry: &RecordEntry) -> Result<(), OpError> {
     const HINT: &str = "Remove the link, then run the command again.";
     if entry.scope == ConnectScope::User.word() {

@@ -46,7 +46,7 @@ pub struct HookArgs<'a> {
     pub db: Option<&'a Path>,
     /// The form of the answer.
     pub form: HookForm,
-    /// Reduces an event to the part that may be spooled: the user excludes some data.
+    /// Reduces an event to the part that may be spooled: without the data that the user excludes.
     pub to_spool: fn(&HookEvent, &Locations) -> HookEvent,
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn read(patience: Duration) -> Result<ReceivedEvent, String> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let pause = match paused {
-            // A busy machine may take long to start writing.
+            // On a busy machine, an agent may take long until it starts to write.
             _ if intake.bytes() == 0 => limits::HOOK_STDIN_BEGIN,
             true => limits::HOOK_STDIN_SILENCE,
             false => limits::HOOK_STDIN_END,

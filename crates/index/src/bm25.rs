@@ -152,8 +152,8 @@ impl<'w, 'q> Sums<'w, 'q> {
         }
     }
 
-    /// Adds up the scores of a block, and returns whether it may have any. Places outside the
-    /// runs are skipped: most passages with a frequent word may belong to other projects.
+    /// Adds up the scores of a block, and returns whether any of its places may have a score. Places outside the runs
+    /// are skipped: most passages with a frequent word may belong to other projects.
     fn add_up(&mut self, block: usize, runs: impl Iterator<Item = Range<usize>>) -> bool {
         let start = block * self.sums.len();
         self.wanted.fill(false);

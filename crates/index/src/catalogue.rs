@@ -36,8 +36,8 @@ pub struct Passages {
     talk: HashMap<u32, Vec<u32>>,
     count: usize,
     length_sum: u64,
-    /// The change counter of the database when these were read. It grows when stored passages
-    /// change, and not when passages are added.
+    /// The change counter of the database when the columns were read. The counter grows when stored passages change,
+    /// and not when passages are added.
     changes: u64,
 }
 
@@ -316,7 +316,7 @@ impl Passages {
     }
 }
 
-/// Returns the position in its session of the document that a passage is the first of.
+/// Returns a function from the first passage of a document to the document's position in its session.
 fn place_of(times: &[u32], docs: &[u32]) -> impl Fn(u32) -> Place {
     |passage| {
         let at = |of: &[u32]| {

@@ -18,7 +18,7 @@ use crate::{PassageFilter, Passages};
 const VECTORS_AT_ONCE: usize = 1_024;
 /// Passages that a thread claims at a time, the newest first. Fewer in tests, whose stores are small.
 const PART: usize = if cfg!(test) { 64 } else { 16 * 1_024 };
-/// Passages that are worth a thread of their own.
+/// How many passages there must be for each helper thread.
 const PASSAGES_PER_THREAD: usize = 4 * PART;
 
 /// Runs `work` while helper threads scan for the passages nearest to `vector`; without a vector, no scan runs.
@@ -48,7 +48,7 @@ impl<'s> Scan<'s> {
         Scan { passages, filter, vector, left }
     }
 
-    /// Starts helper threads, as many as the number of passages is worth.
+    /// Starts helper threads, more of them the more passages there are.
     fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Begun<'scope> {
         let runs = self.filter.runs(self.passages, 0..self.passages.end());
         let passages: usize = runs.map(|run| run.len()).sum();

@@ -68,9 +68,9 @@ impl PassageFilter {
         }
     }
 
-    /// Whether kind and time allow the passage. The catalogue may have an outdated time: that of a record
-    /// grows when a repeat is folded into it, that of a summary with its session. So `after` is compared
-    /// with the latest possible time.
+    /// Whether kind and time allow the passage. The catalogue may have an outdated time: the time of a record grows
+    /// when a repeat is folded into the record, and the time of a summary grows with its session. So `after` is
+    /// compared with the latest possible time.
     fn may_be_of_then(&self, passages: &Passages, passage: usize) -> bool {
         let (at, kind) = (passages.at(passage), passages.kind(passage));
         let grows = kind.is_some_and(|kind| kind == ObsType::SessionSummary);
@@ -81,8 +81,8 @@ impl PassageFilter {
             && self.after.is_none_or(|after| grows || latest > after)
     }
 
-    /// The runs of passages within `part` that belong to the filter's kinds, if all of these are of further aggregates; else
-    /// to its projects; or the whole part without such conditions. All other passages are skipped.
+    /// The runs of passages within `part` that the filter may admit. If all kinds of the filter are of further
+    /// aggregates, these are the runs of its kinds; else those of its projects; without projects, the whole part.
     pub fn runs<'a>(
         &'a self,
         passages: &'a Passages,

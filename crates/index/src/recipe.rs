@@ -48,8 +48,8 @@ impl<'p> Candidates<'p> {
         Candidates { passages, admits, found, unindexed: Vec::new() }
     }
 
-    /// Adds documents that are not indexed yet, or changed after they were indexed: then they replace their indexed
-    /// version. They have no neighbours.
+    /// Adds documents that are not indexed yet, and documents that changed after they were indexed, which replace their
+    /// indexed versions. All of these have no neighbours.
     pub fn add_unindexed(&mut self, unindexed: Vec<Hit>) {
         for hit in &unindexed {
             self.found.remove(&hit.id);

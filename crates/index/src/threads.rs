@@ -1,4 +1,4 @@
-//! Work over all passages, in parts, on as many threads as are worth it.
+//! Work over all passages, in parts, on more threads the more passages there are.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -6,8 +6,7 @@ use std::thread;
 
 /// How many threads at most.
 pub(crate) const THREADS_MAX: usize = 4;
-/// Passages that are worth a thread of their own. With fewer, waiting for a busy core takes longer than the
-/// work.
+/// How many passages there must be for each thread. With fewer, waiting for a busy core takes longer than the work.
 const PASSAGES_PER_THREAD: usize = 256 * 1_024;
 
 pub(crate) fn cores() -> usize {

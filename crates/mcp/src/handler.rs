@@ -127,8 +127,8 @@ impl ServerHandler for Handler {
             .with_instructions(&*self.instructions)
     }
 
-    /// Agrees on a revision and remembers nothing: the surface passes it along with later messages. Subscriptions are declared
-    /// only if the surface keeps them.
+    /// Agrees on a revision of the protocol and does not store it: the surface passes the revision along with later
+    /// messages. Subscriptions are declared only if the surface keeps them.
     async fn initialize(
         &self,
         request: InitializeRequestParams,

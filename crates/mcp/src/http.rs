@@ -133,7 +133,7 @@ impl McpServer {
         }
         match revision(request.headers()) {
             Ok(named) => from.revision = named.or(from.revision),
-            // Until `initialize` is answered no revision is agreed upon that could be wrong.
+            // The header cannot contradict the agreed revision before `initialize` is answered: there is none yet.
             Err(error) if method_of(&message) != Some("initialize") => {
                 let id = message.get("id").filter(|id| id.is_string() || id.is_number());
                 let text = error_reply(id.unwrap_or(&Value::Null), &error);
@@ -153,7 +153,7 @@ impl McpServer {
         streamed: bool,
     ) -> McpHttpReply {
         let mut request = request.map(Full::new);
-        // The SDK insists on what we leave to the client or have checked already.
+        // The SDK requires these headers. We do not require the first, and have already checked the others.
         let headers = request.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));

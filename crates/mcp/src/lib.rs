@@ -57,7 +57,7 @@ pub struct Peer {
 pub struct Answer {
     /// The reply without a line end; none for notifications.
     pub line: Option<String>,
-    /// The revision that this very line agreed upon; the surface brings it with later lines.
+    /// The revision that this very line agreed upon; the surface passes it along with later lines.
     pub revision: Option<String>,
     /// Changes of the client's subscriptions, which the surface applies before it sends the reply.
     pub changes: Vec<SubscriptionChange>,

@@ -116,7 +116,8 @@ impl McpServer {
     async fn single(&self, shape: Shape, from: Peer) -> Outcome {
         match shape {
             Shape::Request { id, method, params } => self.request(id, method, params, from).await,
-            // Requests that do not listen are answered before the next line is read, or cannot be cancelled.
+            // Only `subscriptions/listen` can be cancelled. Other requests are answered before the next line is read,
+            // or run to their end.
             Shape::Cancelled { id } if from.subscriptions.is_some() => {
                 let changes = vec![SubscriptionChange::Cancel { id }];
                 Outcome { changes, ..Outcome::default() }

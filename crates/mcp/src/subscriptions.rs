@@ -62,7 +62,7 @@ impl McpSubscriptions {
         }
     }
 
-    /// How many there are, which a client may not raise without limit.
+    /// How many subscriptions there are; the number for each client is limited.
     pub fn count(&self) -> usize {
         self.entries.len()
     }

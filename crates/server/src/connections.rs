@@ -47,7 +47,7 @@ impl Slots {
 /// Why the daemon closes a connection that its client still wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eviction {
-    /// It was idle longest when another one needed its place.
+    /// It had been idle longest when a new connection needed its place.
     Idle,
     /// Its browser was forgotten.
     Forgotten,

@@ -62,8 +62,8 @@ impl Auth {
         }
     }
 
-    /// `unauthenticated` unless the request carries the token, or comes from the page with the cookie
-    /// and a proof. A proof holds for one body.
+    /// `unauthenticated` unless the request carries the token, or comes from the page with the cookie and a proof. A
+    /// proof is valid for one body only.
     pub(crate) fn check(&self, head: &Parts) -> Result<Option<ProvedBody>, OpError> {
         if self.check_before_proof(head)? == Credentials::Enough {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Auth {
 /// The credentials of a request, apart from a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Credentials {
-    /// The token, or none is required.
+    /// The request has the token, or no token is required.
     Enough,
     /// The page's cookie, which requires a proof as well.
     CookieOnly,

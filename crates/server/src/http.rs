@@ -474,7 +474,8 @@ fn call_id(head: &Parts) -> Result<Option<CallId>, OpError> {
     }
 }
 
-/// With the id of the database: an open page of another database stays as it is when this daemon takes its port.
+/// The answer to `/health`. It has the id of the database: if this daemon takes the port of another one, an open page
+/// recognises that the database is not its own, and stays as it is.
 fn health(auth: &guard::Auth) -> String {
     let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
     let database = auth.browsers.database_id();

@@ -53,7 +53,7 @@ impl Lock {
 /// The process that holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// As it wrote itself into the file; older builds write nothing.
+    /// As the holder wrote it into the file; older builds write nothing.
     pub pid: Option<u32>,
 }
 

@@ -363,8 +363,8 @@ fn token(locations: &Locations) -> Result<String, OpError> {
     Ok(token)
 }
 
-/// Listens on the requested port, the next free one, or any free one if all usual ports are taken. Unless it is the
-/// requested port, also returns which program uses that, if it is known.
+/// Listens on the requested port, the next free one, or any free one if all usual ports are taken. If it listens on
+/// another port than the requested one, it also returns which program uses the requested port, if that is known.
 async fn bind_port(
     options: &DaemonOptions,
     locations: &Locations,

@@ -272,7 +272,7 @@ fn hello(shared: &PrimaryState, params: &Value) -> Result<Value, OpError> {
     Ok(json!(hello))
 }
 
-/// Ends for a newer build, if the requesting client is our only one.
+/// Ends so that a newer build can take over, if the requesting client is our only one.
 fn retire(shared: &PrimaryState) -> Value {
     let needed = *shared.stdio_open.borrow() || shared.others() > 1;
     if !needed {
@@ -335,7 +335,7 @@ async fn mcp_line(
 async fn signs_of_life(queue: mpsc::Sender<String>) -> Infallible {
     loop {
         tokio::time::sleep(limits::FORWARD_ALIVE).await;
-        // A full queue is sign enough.
+        // If the queue is full, the frames in it are signs of life.
         let _ = queue.try_send(String::new());
     }
 }

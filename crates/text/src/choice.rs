@@ -11,7 +11,7 @@ use crate::quantity::{is_number, quantities};
 use crate::stem;
 use crate::subject::{self, WordHash, WordSet};
 
-/// Words of a sentence whose decision holds under a condition, or beside another one.
+/// Words of a sentence whose decision is valid only under a condition, or beside another decision.
 const LIMITING: &[&str] = &[
     "if",
     "when",
@@ -58,7 +58,7 @@ const CHOSE: &[&str] =
 const PROPOSING: &[&str] = &["let's", "lets", "let", "we'll"];
 /// Prepositions between a choice and the thing that it is made for.
 const ABOUT: &[&str] = &["for", "in", "as"];
-/// Prepositions before a value. A thing that is in one place, or done by one means, is not in another.
+/// Prepositions before a value that excludes others: a thing is in one place, or is done by one means.
 const BEFORE_VALUE: &[&str] = &["in", "into", "to", "as", "with", "by", "through", "via", "on"];
 const PREPOSITIONS: &[&str] = &[
     "in", "into", "to", "as", "with", "by", "through", "via", "on", "for", "at", "from", "under",
@@ -109,7 +109,8 @@ const ATTRIBUTES: &[&str] = &[
     "version",
 ];
 
-/// The verb of a choice, and the one of a statement that has none but "is".
+/// The verbs under which two kinds of statements are compared: every choice, and every statement without a verb but
+/// "is".
 const CHOOSES: &str = "use";
 const IS: &str = "is";
 

@@ -69,7 +69,7 @@ const LEADS: &[&str] = &[
     "for the future:",
 ];
 
-/// Those after which a fact is a rule too: "Remember: timestamps are UTC". "Important: the build is red" reports.
+/// The leads after which a fact is a rule too: "Remember: timestamps are UTC". "Important: the build is red" reports.
 const FACT_LEADS: &[&str] = &["remember", "please remember", "keep in mind", "rule", "new rule"];
 
 /// Words before the chosen thing, and words before the rejected one.
@@ -97,9 +97,9 @@ const COMMENTS: &[&str] = &["it", "its", "that", "this", "these", "they", "there
 /// Sentences with more characters are prose that happens to contain such words.
 const CHARS_MAX: usize = 400;
 
-/// The first sentence of a text that states a decision, with those directly after it that state one too, or say what to
-/// use: "Never do it again" belongs to what was decided. If it only rejects something, it includes the sentence that states what holds
-/// instead. A question states none, nor does code.
+/// The first sentence of a text that states a decision, with the sentences directly after it that also state one or say
+/// what to do: "Never do it again" belongs to what was decided. If they reject something and the next sentence states
+/// what is used instead, that is included. Questions and code state no decision.
 pub fn decision(text: &str) -> Option<&str> {
     let mut all = sentences_of(text).skip_while(|sentence| !states_decision(sentence));
     let first = all.next()?;
@@ -120,8 +120,9 @@ pub fn decision(text: &str) -> Option<&str> {
     Some(with_new_state(text, &text[start..end]))
 }
 
-/// A part of a text that states a decision or a change; with the next sentence, if the part rejects something, or says
-/// that a decision changes, and that sentence states what holds instead: "We decided against Redis. The queue uses Postgres."
+/// The part `stated` of a text, which states a decision or a change. If it rejects something or says that a decision
+/// changes, and the next sentence on its line states what is used instead, the result includes that sentence: "We
+/// decided against Redis. The queue uses Postgres."
 pub(crate) fn with_new_state<'t>(text: &'t str, stated: &'t str) -> &'t str {
     if !REJECTS.are_in(&stated.to_lowercase()) && !announces_change(&tokens(stated)) {
         return stated;
@@ -136,7 +137,7 @@ pub(crate) fn with_new_state<'t>(text: &'t str, stated: &'t str) -> &'t str {
     }
 }
 
-/// Whether a sentence after one that rejects something states what holds instead.
+/// Whether a sentence after one that rejects something states what is used instead.
 fn states_new(sentence: &str) -> bool {
     let mut all = words::words(sentence).map(|(_, word)| word);
     let Some(first) = all.next() else { return false };

@@ -23,8 +23,8 @@ impl Fingerprint {
         Fingerprint::from_hashes(significant(output).iter().map(|line| hash(line)))
     }
 
-    /// The fingerprint of a failure whose output says nothing: its command and its project. It is like that of no output,
-    /// because no line of an output has a line break.
+    /// The fingerprint of a failure whose output says nothing: its command and its project. No output has the same
+    /// fingerprint, because this text has a line break, and no line of an output has one.
     pub fn of_command(line: &str, project: i64) -> Fingerprint {
         let words: Vec<&str> = line.split_whitespace().collect();
         Fingerprint(vec![hash(&format!("{}\n{project}", words.join(" ")))])
@@ -51,8 +51,8 @@ impl Fingerprint {
         !self.0.is_empty() && self.0.iter().all(|hash| other.0.binary_search(hash).is_ok())
     }
 
-    /// Lines that every fingerprint of the same failure has at least one of: a lookup by these misses none. At most
-    /// one line in five may differ, so one more than a fifth is enough.
+    /// The lines to look a failure up by: every fingerprint of the same failure has at least one of them. At most one
+    /// line in five may differ, so one more than a fifth is enough.
     pub fn probes(&self) -> &[u32] {
         let may_differ = self.0.len() * (SAME.1 - SAME.0) / SAME.1;
         &self.0[..self.0.len().min(may_differ + 1)]

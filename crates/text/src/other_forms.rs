@@ -101,7 +101,8 @@ const SHORT_FORMS: [(&str, &str); 89] = [
     ("ws", "websocket"),
 ];
 
-/// Irregular verbs with their past forms, as far as developers write them and no past form is a word of its own.
+/// Irregular verbs that developers use, with their past forms. Verbs with a past form that is also another word are
+/// left out.
 const VERBS: [(&str, &str); 39] = [
     ("begin", "began begun"),
     ("bind", "bound"),

@@ -169,8 +169,8 @@ const STATE: &[&str] = &[
     "what's the status of",
 ];
 
-/// Whether a prompt asks how far some work is: "where were we with the migration?". The answer is true until
-/// the next change.
+/// Whether a prompt asks how far some work is: "where were we with the migration?". The answer is only true until the
+/// next change.
 pub fn asks_for_state(text: &str) -> bool {
     let said = text.trim().to_lowercase().replace('’', "'");
     said.len() <= CHARS_MAX && STATE.iter().any(|begin| said.starts_with(begin))
@@ -191,7 +191,7 @@ pub fn accepts(text: &str) -> bool {
         && PROPOSED.iter().any(|phrase| text.to_lowercase().contains(phrase))
 }
 
-/// Words of a longer prompt say themselves what is wanted.
+/// The words of a longer prompt already say what is wanted.
 const AGREES_WORDS_MAX: usize = 5;
 
 /// Whether a prompt does nothing but agree to what the agent proposed: "ok do it", "yes", "go ahead".

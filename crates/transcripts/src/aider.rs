@@ -15,7 +15,7 @@ const RUN: &str = "# aider chat started at ";
 const USER: &str = "#### ";
 const AIDER: &str = "> ";
 
-/// Commands of aider that are no words to the model.
+/// Begins a command of aider. Most commands are not prompts to the model.
 const COMMANDS: char = '/';
 
 /// Reads the history of a directory.

@@ -44,7 +44,8 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 const LOCAL_COMMAND: &str = "<local-command-";
 /// The result of a tool that the user did not allow. It never ran.
 const REJECTED: &str = "The user doesn't want to proceed with this tool use";
-/// A line that is older than its file by more than this was copied, in milliseconds. Lines of one moment are in any order.
+/// A line that is older than the first line of its file by more than this was copied, in milliseconds. Lines of one
+/// moment may be in any order.
 const COPIED_MS: i64 = 1_000;
 /// The name of the subagent that summarises a session for its compaction begins with this.
 const COMPACTION: &str = "acompact";
@@ -100,7 +101,7 @@ struct ClaudeContext {
     at: Option<i64>,
 }
 
-/// The title of a session. One that the user chose counts more than one that the agent made.
+/// The title of a session. A title that the user chose takes precedence over one that the agent made.
 struct ClaudeTitle {
     text: String,
     is_chosen: bool,

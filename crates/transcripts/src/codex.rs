@@ -438,7 +438,7 @@ fn parts(line: &[u8]) -> Result<RolloutLine<'_>, Unread> {
     }
 }
 
-/// Whether a line has nothing that a hook would report, by its first bytes; most have not.
+/// Whether a line, by its first bytes, has nothing that a hook would report. This is true of most lines.
 fn is_irrelevant(line: &[u8]) -> bool {
     static PAYLOAD: LineMark = mark!(br#""payload":{"type":""#);
     const KINDS: [&[u8]; 4] =

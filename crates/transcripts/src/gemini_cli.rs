@@ -1,7 +1,7 @@
 //! Gemini CLI: a file for each session, as one JSON document (until 0.39) or as JSON lines.
 //!
-//! A message is written again when the results of its tool calls arrive, so a call counts when it has a result, once. A
-//! turn that was rewound is read as it happened.
+//! A message is written again when the results of its tool calls arrive, so a call is reported once, when it has a
+//! result. A turn that the user rewound is reported too.
 
 use std::collections::HashSet;
 use std::mem;

@@ -122,7 +122,8 @@ impl OpenCode {
         let role = text(data, "role").ok_or(Unread::Malformed)?;
         // OpenCode creates a session before its first message, and a fork keeps the times of the messages that it copies.
         let is_copy = self.created.zip(at).is_some_and(|(created, at)| at < created);
-        // Of an assistant it says that the message is a summary; of a user it is an object.
+        // In an assistant's message, `true` says that the message is a summary; in a user's message the member is an
+        // object.
         let is_summary = data.get("summary").and_then(Json::as_bool) == Some(true);
         self.message = Some(OpenMessage {
             id: id.to_owned(),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 pub(super) type Place = (u32, u32, u32);
 
 /// All sessions. They are numbered from 1 on in the order in which they are seen, so that scores of all of them fit
-/// into a short array. The number 0 is that of no session.
+/// into a short array. Records without a session have the number 0.
 pub struct SessionTable {
     numbers: HashMap<u32, usize>,
     rows: Vec<SessionRow>,
@@ -76,7 +76,7 @@ impl SessionTable {
         }
     }
 
-    /// The row of a session; none for no session.
+    /// The row of a session; none for the number 0.
     fn row(&mut self, number: usize) -> Option<&mut SessionRow> {
         self.rows.get_mut(number).filter(|_| number != 0)
     }
@@ -91,7 +91,7 @@ impl SessionTable {
         u32::try_from(id).ok().and_then(|id| self.numbers.get(&id)).copied().unwrap_or_default()
     }
 
-    /// How many words each session has, by its number; the first belongs to none.
+    /// How many words each session has, by its number; the first entry is for documents without a session.
     pub fn lengths(&self) -> Vec<u64> {
         self.rows.iter().map(|row| row.words).collect()
     }

@@ -92,8 +92,8 @@ impl Browsers {
         let known = stored.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let state = BrowsersState { known: known.unwrap_or_default(), ..BrowsersState::default() };
         Browsers {
-            // With the port: a browser keeps one cookie of a name for all ports of a host, and a sign-in at another port
-            // would replace that of this one.
+            // The name has the port, because a browser keeps one cookie of each name for all ports of a host: a sign-in
+            // at another port would replace the cookie of this port.
             cookie: format!("rekindle_{port}_{id}"),
             id,
             file,

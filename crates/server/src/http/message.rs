@@ -164,7 +164,7 @@ fn decoded(value: &str) -> Option<String> {
 /// `{"error","code"}`: the form of errors outside JSON-RPC.
 pub(crate) fn rest_error(status: StatusCode, error: &OpError) -> Response<Body> {
     let message = match &error.hint {
-        // The message alone says what is missing, and the hints are about the command line.
+        // For `not_found` the message says enough, and the hint is about the command line.
         Some(hint) if error.code != Code::NotFound => format!("{}. {hint}", error.message),
         _ => error.message.clone(),
     };

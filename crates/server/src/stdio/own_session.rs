@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Tools whose reply names the session that the client works in from then on.
 const BEGIN: [&str; 3] = ["start_ghap", "adopt_orphaned_ghap", "start_session"];
 
-/// A line of a client that says who it is.
+/// A fact about the client in one of its lines, or in the reply to the line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// It introduces itself with this name.

@@ -39,8 +39,9 @@ const BOILERPLATE: &[&str] = &[
 ];
 
 /// The significant lines of an output in their normal form, in their order. They are those that name an error or a
-/// failed test, with the innermost frame or the place of each; if there are none, all lines that say something. A summary,
-/// which `cargo test | tail -1` leaves alone, says nothing: every failure of the program ends with it.
+/// failed test, with the innermost frame or the place of each; if there are none, all lines that say something. A
+/// summary alone, such as the output of `cargo test | tail -1`, says nothing: every failure of the program ends with
+/// it.
 pub fn significant(output: &str) -> Vec<String> {
     let output = crate::without_escapes(output);
     // A progress bar overwrites its line.

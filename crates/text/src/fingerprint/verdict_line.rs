@@ -134,7 +134,7 @@ const MAVEN_FRAME: &[&str] = &["There are test failures", "Compilation failure"]
 
 /// Whether a line says no more than that the run failed, and how many tests did.
 pub(super) fn is_verdict_line(line: &str) -> bool {
-    // The sign is one of node's test runner, and a letter to Unicode.
+    // Node's test runner prints this sign, which is a letter in Unicode.
     let line = line.trim_start_matches(['ℹ', ' ', '\t']).trim_end();
     only_counts(line)
         || BEGINNINGS.iter().any(|start| line.starts_with(start))

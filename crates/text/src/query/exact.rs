@@ -1,5 +1,5 @@
-//! Exact names in a query: a path, an identifier, a code or a quoted phrase, and whether a text contains that
-//! name as typed. The index stores stems without punctuation, by which other texts look the same.
+//! Exact names in a query: a path, an identifier, a code or a quoted phrase, and whether a text contains that name as
+//! typed. The index stores stems without punctuation, so in the index other texts look the same.
 
 use super::{Condition, Form, Query, Together, WORDS_MAX, phrase};
 use crate::decisions::asks;
@@ -67,8 +67,8 @@ fn quoted(typed: &str) -> Option<&str> {
 fn name(question: &str, count: usize) -> Option<&str> {
     let typed = question.trim_end_matches(['?', '!', ',', ';', ':', '.']);
     let spaced = typed.contains(char::is_whitespace);
-    // A path with spaces, or a copied line of code or of an error. A question may mention such a name: it asks for
-    // the answer, not for itself.
+    // A path with spaces, or a copied line of code or of an error. A question with such a name does not count: the user
+    // wants its answer, and not records that repeat the question.
     let pasted = ["/", "~/", "./", "../"].iter().any(|start| typed.starts_with(start))
         || (typed.contains(['[', ']', '`', '_', '=', '<', '>', '{', '}']) && !asks(question));
     // A plain word is not a name: every record that it finds contains it. In a script without spaces the end of

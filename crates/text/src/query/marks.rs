@@ -60,7 +60,7 @@ impl Looks {
 
     /// Which of the query's words this one is.
     fn find(&self, word: &str) -> Option<usize> {
-        // Most words of a text begin otherwise than those of the query, and need no stem.
+        // Most words of a text begin with another letter than those of the query, and need no stem.
         if words::first_byte(word).is_some_and(|byte| !self.first_bytes[usize::from(byte)]) {
             return None;
         }
@@ -166,7 +166,7 @@ impl Finder<'_> {
         {
             begins[usize::from(byte)] = true;
         }
-        // Words that begin otherwise than all of these are in no phrase, and need no stem.
+        // Words that begin with another letter than all of these are in no phrase, and need no stem.
         let stems: Vec<String> = words::words(text)
             .map(|(_, word)| match words::first_byte(word) {
                 Some(byte) if !begins[usize::from(byte)] => String::new(),

@@ -455,7 +455,7 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
     let bytes = if value.last { bytes.strip_suffix(b".").unwrap_or(bytes) } else { bytes };
     let alone = value.bare && (value.last || matches!(next, b'&' | b' ' | b'"' | b'\''));
     if is_plain_name(bytes) {
-        // The value may be the name of a type, as in `token: String`; for a token it mostly is.
+        // The value may be the name of a type, as in `token: String`. After `token` it mostly is one.
         let typed = bytes[0].is_ascii_uppercase() && bytes.iter().any(u8::is_ascii_lowercase);
         let typed = typed && matches!(named, Named::Token | Named::ApiKey);
         let set = value.set

@@ -116,7 +116,8 @@ pub(super) fn substituted(text: &[u8], words: &[Word]) -> Option<Range<usize>> {
     printed(text, rest)
 }
 
-/// The secret in `echo value | program login`. Only a value that looks chosen counts, because the program is any.
+/// The secret in `echo value | program login`. Only a value that looks like a chosen password counts, because any
+/// program may follow.
 fn echoed_to_login(text: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
     let words = words::up_to(text, at.end, ECHO_WORDS_MAX);
     let value = printed(text, &words)?;
