@@ -91,6 +91,11 @@ impl TalkStatement {
         TalkStatement::new(rx, (record.id, at), kind, turn, &record.content)
     }
 
+    /// Whether both are about siblings, such as reads and writes.
+    pub(crate) fn is_about_sibling_of(&self, other: &TalkStatement) -> bool {
+        self.statement.is_about_sibling_of(&other.statement)
+    }
+
     /// Whether it may replace another statement. True if [`TalkStatement::replaces_from`] finds something.
     pub(crate) fn may_replace(&self) -> bool {
         match self.kind {

@@ -23,6 +23,7 @@ pub mod passages;
 mod quantity;
 pub mod query;
 pub mod secrets;
+mod siblings;
 mod small_talk;
 mod statement;
 pub mod stem;

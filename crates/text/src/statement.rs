@@ -8,6 +8,7 @@ use crate::decisions::{self, asks};
 use crate::gist::sentences;
 use crate::lexicon::Lists;
 use crate::quantity;
+use crate::siblings::Things;
 use crate::subject::{self, Stems, WordHash, WordSet, subject};
 use crate::words;
 
@@ -49,6 +50,7 @@ pub struct Statement {
     stated: Vec<Stated>,
     amendments: Vec<Amendment>,
     decision_numbers: DecisionNumbers,
+    things: Things,
 }
 
 /// How a statement replaces an older one.
@@ -80,9 +82,16 @@ impl Statement {
         };
         let (stated, amendments) = amendment::read(judged);
         let subject = subject(judged);
+        let things = Things::of(key.unwrap_or(judged));
         // A statement with fewer words is about nothing that could be compared by them.
         if subject.len() < SHARED[0].0 {
-            return Statement { stated, amendments, decision_numbers, ..Statement::default() };
+            return Statement {
+                stated,
+                amendments,
+                decision_numbers,
+                things,
+                ..Statement::default()
+            };
         }
         let changes = decisions::changes(judged);
         let words = || words::words(judged).map(|(_, word)| word);
@@ -90,6 +99,7 @@ impl Statement {
             stated,
             amendments,
             decision_numbers,
+            things,
             subject,
             topic: topic(key.unwrap_or(judged)),
             numbers: words().filter_map(number).collect(),
@@ -158,7 +168,7 @@ impl Statement {
 
     /// Whether and how this statement replaces an older one.
     pub fn replaces(&self, older: &Statement) -> Option<Replacement> {
-        if self.agrees_with(older) {
+        if self.agrees_with(older) || self.is_about_sibling_of(older) {
             return None;
         }
         let decides = || self.decides_other(older).then_some(Replacement::Decides);
@@ -166,6 +176,11 @@ impl Statement {
         let replaces = replaces.or_else(decides);
         debug_assert!(replaces.is_none() || self.may_replace_near(), "it was not compared");
         replaces
+    }
+
+    /// Whether both are about siblings: the basic plan and the premium plan. Neither replaces the other.
+    pub fn is_about_sibling_of(&self, other: &Statement) -> bool {
+        self.things.are_siblings(&other.things)
     }
 
     /// Whether both choose a value for the same thing, and the values differ.
@@ -247,6 +262,9 @@ impl Statement {
         if self.amendments.iter().any(Amendment::is_rejection) {
             return None;
         }
+        if self.things.is_other_thing(&older.things) {
+            return None;
+        }
         let near = |new: &Stated| older.stated.iter().any(|old| new.changes_near(old));
         // The lifetime of refresh tokens is not that of all tokens.
         let is_no_narrower = self.topic.is_subset(&older.subject);
@@ -256,7 +274,13 @@ impl Statement {
 
     fn replaces_by_words(&self, older: &Statement) -> Option<Replacement> {
         let may = (self.changes || self.states_now) && !self.asks && !older.asks;
-        if !may || self.subject.is_empty() || !self.is_about_subject_of(older) {
+        // "250 ms is too long, change the batch window to 80 ms" names the thing by its value.
+        let cites = || self.numbers.shared(&older.numbers).any(|number| digits(number) >= 2);
+        let is_about = || {
+            self.is_about_subject_of(older)
+                && (cites() || !self.things.is_other_thing(&older.things))
+        };
+        if !may || self.subject.is_empty() || !is_about() {
             return None;
         }
         // A repeated decision does not replace itself.

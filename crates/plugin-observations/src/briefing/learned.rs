@@ -91,9 +91,10 @@ impl Decision<'_> {
     }
 
     fn is_about_the_same(&self, other: &Decision<'_>) -> bool {
-        let (own, other) = (self.subject(), other.subject());
-        let common = own.intersection(other).count() as f64;
-        common >= SAME_SUBJECT * own.len().min(other.len()).max(1) as f64
+        let (own, others) = (self.subject(), other.subject());
+        let common = own.intersection(others).count() as f64;
+        common >= SAME_SUBJECT * own.len().min(others.len()).max(1) as f64
+            && !self.said.is_about_sibling_of(&other.said)
     }
 
     /// Whether an older record is replaced by this one.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::sections::{started, told};
 use super::{DAY, HOUR, WEB, World, texts};
-use pairs::{AMENDED, AMENDED_VALUES, BOTH_HOLD, OTHER_FACTS, PARALLEL, UNRELATED};
+use pairs::{AMENDED, AMENDED_VALUES, BOTH_HOLD, OTHER_FACTS, PARALLEL, SIBLINGS, UNRELATED};
 
 /// Every pair in a store of its own: whether the search for the older one says that it is replaced.
 fn is_marked(old: &str, new: &str) -> bool {
@@ -51,6 +51,37 @@ fn another_fact_about_the_same_subject_replaces_nothing() {
 fn decisions_about_different_things_are_not_marked_for_the_words_they_share() {
     let wrong: Vec<_> = UNRELATED.iter().filter(|(old, new)| is_marked(old, new)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn a_statement_about_a_sibling_replaces_nothing() {
+    let wrong: Vec<_> = SIBLINGS.iter().filter(|(old, new)| is_marked(old, new)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn a_handoff_lists_decisions_about_siblings_side_by_side() {
+    let world = World::new();
+    let decisions = [
+        "We decided to cache product pages for 5 minutes.",
+        "From now on cache category pages for 20 minutes.",
+        "We decided: read requests to the archive time out after 5 seconds.",
+        "We decided: write requests to the archive time out after 30 seconds.",
+    ];
+    for (at, said) in decisions.iter().enumerate() {
+        let ago = 9 * HOUR - at as i64 * HOUR;
+        world.prompt(("s-1", WEB), ago, said);
+        world.answer(("s-1", WEB), ago - HOUR / 2, "Noted.");
+    }
+    let told = world.call_from(Some(WEB), "handoff", json!({ "session_id": "s-1" })).unwrap();
+    let text = told["text"].as_str().unwrap();
+    // The first and the last one are the intent, which no other section repeats.
+    for said in decisions {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains("replace"), "{text}");
 }
 
 /// @search_newer_decision

@@ -429,3 +429,28 @@ pub(super) const BOTH_HOLD: &[(&str, &str)] = &[
     ),
     ("The mailer uses Postmark now, SendGrid was too slow.", "Drop the SendGrid mailer"),
 ];
+
+/// The newer one is about a sibling of the older one's thing, or about something else in like words.
+pub(super) const SIBLINGS: &[(&str, &str)] = &[
+    ("the basic plan costs 9 euros", "the premium plan costs 29 euros now"),
+    ("Read requests time out after 5 seconds.", "Write requests time out after 30 seconds now."),
+    ("The API in staging listens on port 8080.", "The API in production listens on port 9090 now."),
+    ("Unit tests block the merge.", "Integration tests block the release now."),
+    (
+        "The frontend caches responses for 5 minutes.",
+        "The backend caches responses for 1 hour now.",
+    ),
+    ("Guests see 10 products per page.", "Members see 50 products per page now."),
+    ("The EU region stores data in Frankfurt.", "The US region stores data in Virginia now."),
+    ("The upload endpoint accepts 10 MB.", "The import endpoint accepts 200 MB now."),
+    (
+        "We decided to cache product pages for 5 minutes.",
+        "Cache category pages for 20 minutes from now on.",
+    ),
+    (
+        "Always sign release tags with the team key.",
+        "From now on sign nightly tags with the bot key.",
+    ),
+    ("The job queue uses RabbitMQ.", "The job queue docs mention RabbitMQ now."),
+    ("Sessions are stored in Redis.", "The Redis dashboard shows the sessions now."),
+];
