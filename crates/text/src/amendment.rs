@@ -2,6 +2,8 @@
 //! older statement has to contain the topic of such a sentence, and the value or the thing that the sentence rejects.
 //! English only.
 
+#[cfg(test)]
+mod everyday;
 mod german;
 mod gone;
 mod in_passing;
@@ -21,10 +23,10 @@ use crate::gist::sentences;
 use crate::lexicon::Lists;
 use crate::quantity::{Quantity, Unit, number, quantities};
 use crate::subject::{Stems, WordHash, WordSet};
-use crate::words;
+use crate::{siblings, words};
 use gone::gone;
 use lead::lead;
-use rejects::{rejects, renames, resumes};
+use rejects::{moved, rejects, renames, replaced, resumes};
 
 /// Sentences of a text that are read; later ones are ignored.
 const SENTENCES_MAX: usize = 8;
@@ -209,7 +211,7 @@ impl Stated {
         let (own, other) = (&self.quantities, &older.quantities);
         let differs = |new: &Quantity| {
             let mut comparable = other.iter().filter(|old| new.is_comparable(old)).peekable();
-            comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
+            comparable.peek().is_some() && comparable.all(|old| !new.is_equal(old))
         };
         self.changes
             && own.len() >= 2
@@ -219,12 +221,17 @@ impl Stated {
             && older.label.is_subset(&self.stems)
     }
 
+    /// Whether it denies what the older one says: "no merge commits".
+    pub(crate) fn denies(&self, older: &Stated) -> bool {
+        !self.denied.is_empty() && self.denied.is_subset(&older.words)
+    }
+
     /// Whether it says that something changes, and shares words and kinds of quantities with an older one.
     pub(crate) fn changes_near(&self, older: &Stated) -> bool {
         let (own, other) = (&self.quantities, &older.quantities);
         let differs = |new: &Quantity| {
             let mut comparable = other.iter().filter(|old| new.is_comparable(old)).peekable();
-            comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
+            comparable.peek().is_some() && comparable.all(|old| !new.is_equal(old))
         };
         let is_other_value = own.iter().any(differs);
         let shared = self.words.shared(&older.words).count();
@@ -263,7 +270,7 @@ fn stated(
 ) -> Option<Stated> {
     let first = tokens.iter().find(|token| !token.lists.any(Lists::BEFORE_ORDER));
     let is_task = first.is_some_and(|first| first.lists.any(Lists::TASKS));
-    if is_task {
+    if is_task && !is_named_by_task(tokens) {
         return None;
     }
     let mut all = stems(tokens);
@@ -310,6 +317,17 @@ fn stated(
         schedule,
         scheduled,
     })
+}
+
+/// Whether the first word, which could be the verb of a task, is a part of a name: "push notifications expire after a day".
+fn is_named_by_task(tokens: &[Token<'_>]) -> bool {
+    let end = tokens.iter().position(|token| token.ends_clause).map_or(tokens.len(), |at| at + 1);
+    let name = siblings::verb(&tokens[..end], true);
+    let is_name = |token: &Token<'_>| {
+        !words::is_stop(&token.word)
+            && !token.lists.any(Lists::ENDS_CLAUSE.and(Lists::BEFORE_ORDER))
+    };
+    name.is_some_and(|verb| (2..=3).contains(&verb) && tokens[..verb].iter().all(is_name))
 }
 
 /// "we moved the carts to Postgres"
@@ -435,7 +453,9 @@ fn amendments_of(tokens: &[Token<'_>], is_signed: bool) -> Vec<Amendment> {
     let cited: Vec<Quantity> = too.flatten().collect();
     let corrects = tokens.first().is_some_and(|first| first.word == "actually");
     for clause in &clauses {
-        let mut one = rejects(clause)
+        let mut one = moved(clause)
+            .or_else(|| rejects(clause))
+            .or_else(|| replaced(clause))
             .or_else(|| resumes(clause))
             .or_else(|| renames(clause))
             .or_else(|| in_passing::revalues(clause, corrects))
@@ -492,10 +512,7 @@ impl Amendment {
             return None;
         }
         let cites = |cited: &Quantity| {
-            older
-                .quantities
-                .iter()
-                .any(|old| old.amount == cited.amount && cited.is_comparable(old))
+            older.quantities.iter().any(|old| cited.is_equal(old) && cited.is_comparable(old))
         };
         if !self.cited.iter().all(cites) {
             return None;
@@ -503,7 +520,7 @@ impl Amendment {
         let names_value = !self.cited.is_empty();
         let is_new = |new: &&Quantity| {
             let comparable = || older.quantities.iter().filter(|old| new.is_comparable(old));
-            comparable().next().is_some() && comparable().all(|old| old.amount != new.amount)
+            comparable().next().is_some() && comparable().all(|old| !new.is_equal(old))
         };
         match self.form {
             AmendmentForm::Rejects if self.anchors.len() + self.cited.len() >= 2 => {

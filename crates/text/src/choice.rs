@@ -220,6 +220,11 @@ fn choice(clause: &[Token<'_>]) -> Option<ValueChoice> {
     }
 }
 
+/// Whether this is the last word of a thing that has one value at a time: "the log format".
+pub(crate) fn has_one_value(last: &Token<'_>) -> bool {
+    is(&last.word, ATTRIBUTES)
+}
+
 /// "releases | go out | on | Mondays", "the job queue | uses | NATS", "the log format | is | JSON".
 fn statement((thing, said): (&[Token<'_>], &[Token<'_>])) -> Option<ValueChoice> {
     let at = said.iter().position(|token| is(&token.word, PREPOSITIONS));
@@ -233,8 +238,8 @@ fn statement((thing, said): (&[Token<'_>], &[Token<'_>])) -> Option<ValueChoice>
     let states = verbs.iter().skip_while(|token| is(&token.word, AUXILIARIES));
     let state: Vec<Token<'_>> = states.cloned().collect();
     let prescribes = verbs.iter().any(|token| is(&token.word, &["must", "should"]));
-    let has_one_value = || thing.last().is_some_and(|last| is(&last.word, ATTRIBUTES));
-    if at.is_none() && (prescribes || has_one_value()) {
+    let is_attribute = || thing.last().is_some_and(has_one_value);
+    if at.is_none() && (prescribes || is_attribute()) {
         let is_participle = state.len() == 1 && state[0].word.ends_with("ed");
         return (!is_participle).then(|| one(topic, IS, &state, false)).flatten();
     }

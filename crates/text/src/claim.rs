@@ -1,6 +1,7 @@
 //! Claims of clauses about a thing: "payments | go through | Stripe". A later clause that says something else of the same
 //! thing, in the same words, replaces it if its sentence announces a change. English only.
 
+use crate::choice::has_one_value;
 use crate::clause_parts::{REPORTED_AFTER, REPORTING, stems, topic_and_value};
 use crate::clauses::{Token, is, order};
 use crate::lexicon::Lists;
@@ -58,8 +59,12 @@ fn claim(clause: &[Token<'_>]) -> Option<Claim> {
         // "use Stripe | for payments"
         Some(_) => ("through".to_owned(), said),
         None => {
+            if let Some(claim) = only_value(topic, said) {
+                return Some(claim);
+            }
             let at = said.iter().position(|token| is(&token.word, PREPOSITIONS))?;
-            if !is(&said[at].word, RELATIONS) {
+            let is_means = is(&said[at].word, &["with", "by"]) && begins_with_name(&said[at + 1..]);
+            if !is(&said[at].word, RELATIONS) && !is_means {
                 return None;
             }
             let verb = said[..at].iter().find(|token| !is(&token.word, AUXILIARIES));
@@ -80,6 +85,31 @@ fn claim(clause: &[Token<'_>]) -> Option<Claim> {
         relation: subject::hash(&relation),
         value,
     })
+}
+
+/// Whether these words begin with the name of a product: "with SendGrid". A thing is sent with several other things.
+fn begins_with_name(value: &[Token<'_>]) -> bool {
+    value.first().is_some_and(|first| first.raw.starts_with(|c: char| c.is_uppercase()))
+}
+
+/// "the default currency | is | euro": a thing that has one value at a time.
+fn only_value(topic: &[Token<'_>], said: &[Token<'_>]) -> Option<Claim> {
+    let (copula, behind) = said.split_first()?;
+    let is_one = topic.iter().any(|token| token.word == "default")
+        || topic.last().is_some_and(|last| has_one_value(last));
+    let skipped =
+        behind.iter().take_while(|token| is(&token.word, &["now", "the", "a", "an"])).count();
+    let value = &behind[skipped..];
+    let end = value.iter().position(|token| is(&token.word, PREPOSITIONS)).unwrap_or(value.len());
+    let value = &value[..end];
+    // "The default branch is protected" says how it is.
+    let is_state = value.iter().any(|token| token.word.ends_with("ed") || is_number(token));
+    if !is(&copula.word, &["is", "are"]) || !is_one || is_state {
+        return None;
+    }
+    let (topic, value): (WordSet, WordSet) = (stems(topic).into(), stems(value).into());
+    let relation = subject::hash(IS);
+    (!topic.is_empty() && !value.is_empty()).then_some(Claim { topic, relation, value })
 }
 
 /// The verb of a clause that has none but an auxiliary.
@@ -112,7 +142,7 @@ impl ValueClaim {
         let is_new = |new: &Quantity| {
             let mut comparable =
                 older.values.iter().filter(|old| new.is_comparable(old)).peekable();
-            comparable.peek().is_some() && comparable.all(|old| old.amount != new.amount)
+            comparable.peek().is_some() && comparable.all(|old| !new.is_equal(old))
         };
         self.topic == older.topic
             && self.verb == older.verb

@@ -113,7 +113,7 @@ const WORDS: &[(Lists, &str)] = &[
         Lists::FILLERS,
         "idea thing approach stuff way rule policy whole requirement anymore every each kept sent stored store send need \
          needs write written save saved shown show run runs ran start starts happen live lives used using get gets \
-         getting want always about back writes reads bump few many much little slow fast big version",
+         getting writing sending want always about back writes reads bump few many much little slow fast big version",
     ),
     (
         Lists::TASKS,
@@ -125,7 +125,7 @@ const WORDS: &[(Lists, &str)] = &[
     (
         Lists::AMENDS_TOO,
         "instead rather stop more longer gone history out dead overkill moves mistake bad anymore again only should must not now all \
-         too rename make better actually nobody breaks broke confuses confused annoys annoyed clashes irritates",
+         too rename make better actually nobody replace replaced renamed called moved goes went migrated switched changed raised lowered breaks broke confuses confused annoys annoyed clashes irritates",
     ),
     // Units and fillers.
     (

@@ -19,11 +19,28 @@ pub(crate) enum Unit {
 /// A number with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quantity {
-    pub(crate) amount: WordHash,
+    amount: WordHash,
     pub(crate) unit: Unit,
+    /// Of a duration.
+    millis: Option<u64>,
 }
 
 impl Quantity {
+    fn new(amount: &str, unit: Unit, unit_word: &str) -> Quantity {
+        let per_unit = (unit == Unit::Duration).then(|| millis_of(unit_word)).flatten();
+        let count: Option<f64> = amount.parse().ok();
+        let millis = count.zip(per_unit).map(|(count, per_unit)| (count * per_unit) as u64);
+        Quantity { amount: subject::hash(amount), unit, millis }
+    }
+
+    /// Whether both are the same amount. An hour is 60 minutes, and not a day.
+    pub(crate) fn is_equal(&self, other: &Quantity) -> bool {
+        match (self.millis, other.millis) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.amount == other.amount,
+        }
+    }
+
     /// Whether it may be a part of a name: "Python 3.12", "RFC 3339".
     pub(crate) fn is_name(&self) -> bool {
         matches!(self.unit, Unit::Version | Unit::Unknown | Unit::Of(_))
@@ -91,6 +108,22 @@ fn unit_of(word: &str) -> Option<Unit> {
     })
 }
 
+/// The milliseconds of a unit of time.
+fn millis_of(word: &str) -> Option<f64> {
+    const HOUR: f64 = 3_600_000.0;
+    Some(match word {
+        "ms" | "millisecond" | "milliseconds" => 1.0,
+        "s" | "sec" | "secs" | "second" | "seconds" | "sekunde" | "sekunden" => 1000.0,
+        "min" | "mins" | "minute" | "minutes" | "minuten" => HOUR / 60.0,
+        "h" | "hour" | "hours" | "stunde" | "stunden" => HOUR,
+        "d" | "day" | "days" | "tag" | "tage" | "tagen" => 24.0 * HOUR,
+        "week" | "weeks" | "woche" | "wochen" => 7.0 * 24.0 * HOUR,
+        "month" | "months" | "monate" => 30.0 * 24.0 * HOUR,
+        "year" | "years" => 365.0 * 24.0 * HOUR,
+        _ => return None,
+    })
+}
+
 /// The number of quantities in a sentence.
 pub(crate) fn values(sentence: &str) -> usize {
     quantities(&tokens(sentence)).len()
@@ -104,7 +137,7 @@ pub(crate) fn quantities(tokens: &[Token<'_>]) -> Vec<Quantity> {
         let next_word = next.map_or("", |next| &*next.word);
         if matches!(&*token.word, "a" | "an" | "one") {
             let unit = unit_of(next_word).filter(|unit| *unit == Unit::Duration);
-            found.extend(unit.map(|unit| Quantity { amount: subject::hash("1"), unit }));
+            found.extend(unit.map(|unit| Quantity::new("1", unit, next_word)));
             continue;
         }
         let Some((amount, suffix)) = number(token) else { continue };
@@ -121,7 +154,8 @@ pub(crate) fn quantities(tokens: &[Token<'_>]) -> Vec<Quantity> {
                 false => counted.first().copied().map_or(Unit::Unknown, Unit::Of),
             }
         };
-        found.push(Quantity { amount: subject::hash(amount), unit });
+        let unit_word = if unit_of(suffix).is_some() { suffix } else { next_word };
+        found.push(Quantity::new(amount, unit, unit_word));
     }
     found
 }

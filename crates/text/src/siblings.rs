@@ -10,7 +10,7 @@ use crate::gist::sentences;
 use crate::lexicon::Lists;
 use crate::quantity::is_number;
 use crate::subject::{self, Stems, WordHash, WordSet};
-use crate::words;
+use crate::{stem, words};
 
 /// Words of which a thing has at most one. Each string holds the forms of one of them.
 const OPPOSITES: &[&[&str]] = &[
@@ -209,6 +209,10 @@ pub(crate) struct Things {
     names: WordSet,
     /// The last word in the name of the subject, if a verb follows.
     subject: Option<WordHash>,
+    /// The verb that says what the subject does, if there is one.
+    verb: Option<WordHash>,
+    /// Whether a number says how much.
+    has_number: bool,
     /// All words that say something.
     all: WordSet,
     /// The words of [`OPPOSITES`], each by the place of its list and its own place there.
@@ -221,6 +225,7 @@ impl Things {
         let (mut names, mut all) = (Vec::new(), Vec::new());
         for sentence in text.lines().flat_map(|line| sentences(line.trim())) {
             let tokens = tokens(sentence);
+            things.has_number |= tokens.iter().any(is_number);
             all.extend(tokens.iter().flat_map(words_of));
             // "Sessions time out" is about their timeout.
             let mut joined = Stems::default();
@@ -243,7 +248,7 @@ impl Things {
                 }
             }
             if is_first {
-                things.subject = named.subject;
+                (things.subject, things.verb) = (named.subject, named.verb);
             }
         }
         (things.names, things.all) = (names.into(), all.into());
@@ -279,7 +284,10 @@ impl Things {
         let is_unknown = |word: &WordHash| !older.all.contains(*word);
         let differ = self.names.iter().any(|word| is_unknown(&word))
             && older.names.iter().any(|word| !self.all.contains(word));
-        differ || self.subject.as_ref().is_some_and(is_unknown)
+        // "Images are resized by nginx now" changes nothing of who serves them.
+        let does_other = self.verb.is_some() && older.verb.is_some() && self.verb != older.verb;
+        let is_measured = self.has_number && older.has_number;
+        differ || (does_other && !is_measured) || self.subject.as_ref().is_some_and(is_unknown)
     }
 }
 
@@ -287,6 +295,7 @@ impl Things {
 struct ClauseThings {
     things: Vec<Vec<WordHash>>,
     subject: Option<WordHash>,
+    verb: Option<WordHash>,
 }
 
 /// Whether a clause only comments on what was said: "15 was too short", "not Postgres".
@@ -317,7 +326,7 @@ fn named(clause: &[Token<'_>]) -> ClauseThings {
     let start = clause.iter().position(|token| !before(token)).unwrap_or(clause.len());
     let said = &clause[start..];
     let Some(first) = said.first() else {
-        return ClauseThings { things: Vec::new(), subject: None };
+        return ClauseThings { things: Vec::new(), subject: None, verb: None };
     };
     let chooses = first.lists.any(Lists::CHOOSE);
     let orders = chooses
@@ -340,6 +349,7 @@ fn named(clause: &[Token<'_>]) -> ClauseThings {
     };
     let mut things = phrases(thing);
     let subject = things.first().and_then(|first| first.last()).copied().filter(|_| is_subject);
+    let verb = verb.and_then(|at| main_verb(&said[at..]));
     // "use Stripe | for | card payments"
     let mut rest = rest;
     while let Some(at) = rest.iter().position(prepositions(BEFORE_THING)) {
@@ -347,11 +357,27 @@ fn named(clause: &[Token<'_>]) -> ClauseThings {
         let end = rest.iter().position(prepositions(BEFORE_VALUE)).unwrap_or(rest.len());
         things.extend(phrases(&rest[..end]));
     }
-    ClauseThings { things, subject }
+    ClauseThings { things, subject, verb }
 }
 
-/// The place of the verb of a statement.
-fn verb(said: &[Token<'_>], orders: bool) -> Option<usize> {
+/// The verb that says what a subject does; none if it only says what it is.
+fn main_verb(said: &[Token<'_>]) -> Option<WordHash> {
+    const AUXILIARIES: &[&str] = &[
+        "is", "are", "be", "been", "should", "must", "will", "may", "can", "need", "needs", "now",
+        "only", "always", "never", "not", "also", "to", "don't", "doesn't", "do", "does", "no",
+        "longer", "get", "gets",
+    ];
+    const IRREGULAR: &[&str] =
+        &["kept", "sent", "written", "run", "built", "made", "held", "read", "cut", "shown"];
+    let skipped = said.iter().take_while(|token| is(&token.word, AUXILIARIES)).count();
+    let verb = said.get(skipped)?;
+    let is_participle = verb.word.ends_with("ed") || is(&verb.word, IRREGULAR);
+    let is_verb = skipped == 0 || is_participle || verb.lists.any(Lists::FINITE);
+    is_verb.then(|| subject::hash(&stem::stem(&verb.word)))
+}
+
+/// The place of the verb of a statement. `orders` is whether its first word may be the verb of an order.
+pub(crate) fn verb(said: &[Token<'_>], orders: bool) -> Option<usize> {
     let is_finite = |at: usize| {
         said.get(at).is_some_and(|token| {
             token.lists.any(Lists::FINITE.and(Lists::VERBS).and(Lists::STATING))

@@ -262,7 +262,8 @@ impl Statement {
         if self.amendments.iter().any(Amendment::is_rejection) {
             return None;
         }
-        if self.things.is_other_thing(&older.things) {
+        let denies = |new: &Stated| older.stated.iter().any(|old| new.denies(old));
+        if self.things.is_other_thing(&older.things) && !self.stated.iter().any(denies) {
             return None;
         }
         let near = |new: &Stated| older.stated.iter().any(|old| new.changes_near(old));

@@ -1,7 +1,17 @@
 //! Words before a colon that introduce a statement or a change.
 
 /// Words before a colon that announce a change: "amend: …", "change of plan: …".
-const LEADS: &[&str] = &["amend", "amendment", "correction", "change of plan", "change of plans"];
+const LEADS: &[&str] = &[
+    "amend",
+    "amendment",
+    "correction",
+    "change of plan",
+    "change of plans",
+    "changed my mind",
+    "i changed my mind",
+    "we changed our mind",
+    "new plan",
+];
 
 /// Words before a colon that introduce a statement and are no part of it: "add the rule: …".
 const STATED_LEADS: &[&str] =

@@ -82,6 +82,104 @@ pub(super) fn rejects(clause: &[Token<'_>]) -> Option<Amendment> {
     }
 }
 
+/// Verbs of a change from something to something else.
+const MOVED: &[&str] = &[
+    "move",
+    "moves",
+    "moved",
+    "migrate",
+    "migrates",
+    "migrated",
+    "switch",
+    "switches",
+    "switched",
+    "change",
+    "changes",
+    "changed",
+    "go",
+    "goes",
+    "went",
+    "convert",
+    "converted",
+    "raise",
+    "raised",
+    "lower",
+    "lowered",
+    "increase",
+    "increased",
+    "decrease",
+    "decreased",
+    "reduce",
+    "reduced",
+    "bump",
+    "bumped",
+    "extend",
+    "extended",
+    "cut",
+];
+
+/// "we moved the backup from the NAS to S3", "switch from Poetry to uv for the dependencies", "CI goes from Jenkins to
+/// GitHub Actions".
+pub(super) fn moved(clause: &[Token<'_>]) -> Option<Amendment> {
+    let from = says(clause, &["from"])?;
+    let behind = &clause[from + 1..];
+    let to = behind.iter().position(|token| is(&token.word, &["to", "into"]))?;
+    let verb = clause[..from].iter().position(|token| is(&token.word, MOVED))?;
+    let ends = |token: &Token<'_>| token.lists.any(Lists::ENDS_CLAUSE) || token.raw.contains('/');
+    // "The user that moves from the cart to …" and "tests moved from tests/ to spec/" change no decision.
+    let is_open =
+        |token: &Token<'_>| is(&token.word, &["that", "which", "who", "can", "could", "when"]);
+    if clause.iter().any(|token| is_open(token) || token.lists.any(Lists::NEGATING))
+        || behind.iter().any(ends)
+    {
+        return None;
+    }
+    let about =
+        behind.iter().skip(to).position(|token| is(&token.word, &["for", "of"])).map(|at| to + at);
+    let old = &behind[..to];
+    let mut names = stems(&clause[..verb]);
+    names.extend(stems(&clause[verb + 1..from]));
+    names.extend(stems(old));
+    names.extend(about.map(|at| stems(phrase(&behind[at + 1..]))).unwrap_or_default());
+    let mut one = Amendment::new(AmendmentForm::Rejects, names);
+    one.cited = quantities(old);
+    one.quantities = quantities(&behind[to..about.unwrap_or(behind.len())]);
+    if !one.cited.is_empty() && !one.quantities.is_empty() {
+        one.form = AmendmentForm::ChangesValue;
+    }
+    (!one.anchors.is_empty()).then_some(one)
+}
+
+/// "we replaced Sentry with GlitchTip", "Prometheus is replaced by VictoriaMetrics for monitoring".
+pub(super) fn replaced(clause: &[Token<'_>]) -> Option<Amendment> {
+    let verb = clause.iter().position(|token| is(&token.word, &["replace", "replaced"]))?;
+    let behind = &clause[verb + 1..];
+    let by = behind.iter().position(|token| is(&token.word, &["by", "with"]))?;
+    let old: Vec<Token<'_>> = match by {
+        0 => clause[..verb].to_vec(),
+        _ => behind[..by].to_vec(),
+    };
+    let about =
+        behind.iter().position(|token| is(&token.word, &["for", "of"])).filter(|at| *at > by);
+    let new = &behind[by + 1..about.unwrap_or(behind.len())];
+    // "Replace the print in load.py by logging" is a task.
+    let is_thing = |token: &Token<'_>| {
+        token.raw.contains(['/', '.', '('])
+            || is(&token.word, &["in", "the", "a", "an", "that", "this", "it"])
+    };
+    if new.is_empty() || old.iter().chain(new).any(is_thing) {
+        return None;
+    }
+    let mut names = stems(&old);
+    names.extend(about.map(|at| stems(phrase(&behind[at + 1..]))).unwrap_or_default());
+    let form = match names.len() {
+        0 => return None,
+        1 => AmendmentForm::RejectsChoice,
+        _ => AmendmentForm::Rejects,
+    };
+    Some(Amendment::new(form, names))
+}
+
 /// "we use tabs again".
 pub(super) fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
     let order = order(clause);
@@ -96,8 +194,21 @@ pub(super) fn resumes(clause: &[Token<'_>]) -> Option<Amendment> {
 /// "rename quill-core to quill-engine".
 pub(super) fn renames(clause: &[Token<'_>]) -> Option<Amendment> {
     let order = order(clause);
-    let to = order.iter().position(|token| token.word == "to")?;
-    let names = stems(order.get(1..to)?);
-    (order[0].word == "rename" && !names.is_empty())
-        .then(|| Amendment::new(AmendmentForm::Renames, names))
+    let called = clause.windows(3).position(|three| {
+        is(&three[0].word, &["is", "are"])
+            && three[1].word == "now"
+            && is(&three[2].word, &["called", "named"])
+    });
+    let names = match called {
+        // "fmt_price is now called format_price"
+        Some(at) => stems(&clause[..at]),
+        None => {
+            let to = order.iter().position(|token| token.word == "to")?;
+            if !is(&order[0].word, &["rename", "renamed"]) {
+                return None;
+            }
+            stems(order.get(1..to)?)
+        }
+    };
+    (!names.is_empty()).then(|| Amendment::new(AmendmentForm::Renames, names))
 }

@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::sections::{started, told};
 use super::{DAY, HOUR, WEB, World, texts};
-use pairs::{AMENDED, AMENDED_VALUES, BOTH_HOLD, OTHER_FACTS, PARALLEL, SIBLINGS, UNRELATED};
+use pairs::{
+    AMENDED, AMENDED_VALUES, BOTH_HOLD, EVERYDAY, OTHER_FACTS, PARALLEL, SIBLINGS, UNRELATED,
+};
 
 /// Every pair in a store of its own: whether the search for the older one says that it is replaced.
 fn is_marked(old: &str, new: &str) -> bool {
@@ -51,6 +53,13 @@ fn another_fact_about_the_same_subject_replaces_nothing() {
 fn decisions_about_different_things_are_not_marked_for_the_words_they_share() {
     let wrong: Vec<_> = UNRELATED.iter().filter(|(old, new)| is_marked(old, new)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// @search_newer_decision
+#[test]
+fn changes_in_everyday_words_are_marked() {
+    let missed: Vec<_> = EVERYDAY.iter().filter(|(old, new)| !is_marked(old, new)).collect();
+    assert!(missed.len() <= 2, "{missed:#?}");
 }
 
 /// @search_newer_decision

@@ -454,3 +454,26 @@ pub(super) const SIBLINGS: &[(&str, &str)] = &[
     ("The job queue uses RabbitMQ.", "The job queue docs mention RabbitMQ now."),
     ("Sessions are stored in Redis.", "The Redis dashboard shows the sessions now."),
 ];
+
+/// The newer one changes the older one in everyday words.
+pub(super) const EVERYDAY: &[(&str, &str)] = &[
+    ("We deploy with Ansible.", "We switched from Ansible to Kamal for deploys."),
+    ("The nightly backup goes to the NAS.", "We moved the nightly backup from the NAS to S3."),
+    ("Sessions are stored in Redis.", "We moved the sessions from Redis to Postgres."),
+    ("CI runs on Jenkins.", "CI moved from Jenkins to GitHub Actions."),
+    ("The log level is info.", "The log level is now warning."),
+    ("We use Mapbox for the maps.", "No longer Mapbox, use MapLibre."),
+    ("The package is called tide-core.", "Rename tide-core to tide-engine."),
+    ("The helper is named fmt_price.", "fmt_price is now called format_price."),
+    ("The upload limit is 10 MB.", "We raised the upload limit from 10 MB to 25 MB."),
+    ("Emails are sent with SendGrid.", "Emails are now sent with Postmark."),
+    ("We use Sentry for errors.", "We replaced Sentry with GlitchTip."),
+    ("The frontend uses webpack.", "We migrated the frontend from webpack to Vite."),
+    (
+        "Python dependencies are managed with Poetry.",
+        "Switch from Poetry to uv for the Python dependencies.",
+    ),
+    ("Gold customers get replies within a day.", "Gold customers get replies within an hour now."),
+    ("The default currency is dollar.", "The default currency is euro from now on."),
+    ("Push notifications expire after a day.", "Push notifications expire after 3 days now."),
+];
