@@ -95,6 +95,9 @@ pub const INDEX_BATCH: usize = 256;
 pub const ACTIVITY_BUCKETS_MAX: usize = 10_000;
 /// Tools, projects or agents in one answer of `activity_stats`, the most frequent ones.
 pub const ACTIVITY_SHARES_MAX: usize = 50;
+/// Unobserved sessions that are found by their own index and sorted; if there are more, a walk of all sessions by time
+/// finds a page of them sooner.
+pub const UNOBSERVED_SORTED_MAX: u64 = 1_000;
 /// Record ids whose records are counted for statistics in one batch.
 pub const COUNT_BATCH: i64 = 4_096;
 /// From this many unindexed documents on, a job indexes them.

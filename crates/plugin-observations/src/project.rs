@@ -64,9 +64,13 @@ pub(crate) struct ListedProject {
     root: Option<String>,
     /// Remotes, roots and names that lead to it.
     aliases: Vec<String>,
-    sessions: u64,
-    prompts: u64,
-    observations: u64,
+    /// The number of its sessions; like the other numbers, it is omitted with `counts: false`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sessions: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompts: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    observations: Option<u64>,
     /// Seconds since 1970, UTC, of its last event.
     last_at: Option<i64>,
 }
@@ -80,23 +84,52 @@ impl ListedProject {
             name: project.name,
             root: project.root,
             aliases,
-            sessions,
-            prompts,
-            observations,
+            sessions: Some(sessions),
+            prompts: Some(prompts),
+            observations: Some(observations),
             last_at: last_at.map(|at| at.div_euclid(1000)),
         }
     }
 
-    fn of(rx: &Rx<'_>, id: i64) -> Result<ListedProject, OpError> {
-        let found = projects::latest(rx)?.into_iter().find(|(project, _)| project.id == id);
-        let (project, last_at) = found.ok_or_else(|| OpError::internal("a project is gone"))?;
-        projects::overview(rx, project, last_at).map(ListedProject::new)
+    fn uncounted(
+        rx: &Rx<'_>,
+        (project, last_at): (Project, Option<i64>),
+    ) -> Result<ListedProject, OpError> {
+        let aliases = projects::aliases(rx, project.id)?;
+        Ok(ListedProject {
+            path: place::path(&project.key),
+            name: project.name,
+            root: project.root,
+            aliases,
+            sessions: None,
+            prompts: None,
+            observations: None,
+            last_at: last_at.map(|at| at.div_euclid(1000)),
+        })
     }
+
+    fn of(rx: &Rx<'_>, id: i64) -> Result<ListedProject, OpError> {
+        overview(rx, id).map(ListedProject::new)
+    }
+}
+
+fn overview(rx: &Rx<'_>, id: i64) -> Result<ProjectOverview, OpError> {
+    let found = projects::latest(rx)?.into_iter().find(|(project, _)| project.id == id);
+    let (project, last_at) = found.ok_or_else(|| OpError::internal("a project is gone"))?;
+    projects::overview(rx, project, last_at)
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListProjectsParams {}
+pub(crate) struct ListProjectsParams {
+    /// Whether the sessions, prompts and observations of each project are counted.
+    #[serde(default = "counted")]
+    counts: bool,
+}
+
+fn counted() -> bool {
+    true
+}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListProjectsOutput {
@@ -130,17 +163,25 @@ impl Op for ListProjects {
     type Params = ListProjectsParams;
     type Output = ListProjectsOutput;
 
-    fn run(&self, cx: &Cx<'_>, _: ListProjectsParams) -> Result<ListProjectsOutput, OpError> {
+    fn run(&self, cx: &Cx<'_>, params: ListProjectsParams) -> Result<ListProjectsOutput, OpError> {
         let question = cx.caller.projects(Wanted::Here);
-        let (found, here) = cx.store.read(|rx| {
+        cx.store.read(|rx| {
             let here = question.scope(rx)?.ids().and_then(|ids| ids.first().copied());
-            Ok((projects::list(rx)?, here))
-        })?;
-        let here = found.iter().find(|found| Some(found.project.id) == here);
-        Ok(ListProjectsOutput {
-            here: here.map(|found| place::path(&found.project.key)),
-            projects: found.into_iter().map(ListedProject::new).collect(),
-            answered_at: cx.now.div_euclid(1000),
+            let here = here.map(|id| projects::by_id(rx, id)).transpose()?.flatten();
+            let projects = match params.counts {
+                true => projects::list(rx)?.into_iter().map(ListedProject::new).collect(),
+                false => {
+                    let latest = projects::latest(rx)?.into_iter();
+                    latest
+                        .map(|found| ListedProject::uncounted(rx, found))
+                        .collect::<Result<_, _>>()?
+                }
+            };
+            Ok(ListProjectsOutput {
+                here: here.map(|project| place::path(&project.key)),
+                projects,
+                answered_at: cx.now.div_euclid(1000),
+            })
         })
     }
 }
@@ -295,8 +336,7 @@ impl Op for MergeProjects {
         cx.store.write(move |tx| {
             let from = one(tx, "from", &params.from)?;
             let into = one(tx, "into", &params.into)?;
-            let ListedProject { sessions, prompts, observations, .. } =
-                ListedProject::of(tx, from.id)?;
+            let ProjectOverview { sessions, prompts, observations, .. } = overview(tx, from.id)?;
             projects::merge(tx, from.id, into.id)?;
             Ok(MergeProjectsOutput {
                 project: ListedProject::of(tx, into.id)?,
@@ -363,6 +403,11 @@ const TWO_PROJECTS: &[(&str, &str)] = &[IN_WEB, IN_WEB_OLD];
 const MERGED: &[(&str, &str)] =
     &[IN_WEB, IN_WEB_OLD, ("merge_projects", r#"{"from":"web-old","into":"web"}"#)];
 
+/// A count as text; empty if nothing was counted.
+fn number(count: Option<u64>) -> String {
+    count.map(|count| count.to_string()).unwrap_or_default()
+}
+
 impl Pretty for ListProjects {
     fn pretty(_: &ListProjectsParams, output: &ListProjectsOutput, width: usize) -> String {
         let ListProjectsOutput { projects, answered_at, .. } = output;
@@ -380,9 +425,9 @@ impl Pretty for ListProjects {
                 show::line(&project.name),
                 date,
                 last,
-                project.sessions.to_string(),
-                project.prompts.to_string(),
-                project.observations.to_string(),
+                number(project.sessions),
+                number(project.prompts),
+                number(project.observations),
                 show::line(&place::shown_path(&project.path)),
             ]);
             for alias in project.other_aliases() {
@@ -435,7 +480,7 @@ impl Pretty for SplitProject {
     ) -> String {
         let (name, path) =
             (show::line(&project.name), show::line(&place::shown_path(&project.path)));
-        let sessions = text::counted(project.sessions, "session");
+        let sessions = text::counted(project.sessions.unwrap_or_default(), "session");
         format!("✔ {name} is a project of its own, {path}: {sessions}")
     }
 }

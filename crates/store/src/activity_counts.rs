@@ -4,6 +4,8 @@
 //! that are not counted yet, so its answer is exact at any time. A deleted record is subtracted at once. A change of
 //! many records, such as a merge of projects, discards all counts, and the writer counts again.
 
+use index::kind_of;
+use model::observation::ObsType;
 use model::{OpError, limits};
 use rusqlite::{Connection, Row, params};
 
@@ -33,8 +35,12 @@ impl Aggregate for ActivityCounts {
         const fn derived(name: &'static str) -> TableInfo {
             TableInfo { name, role: TableRole::Derived, ..TableInfo::PLAIN }
         }
-        const TABLES: &[TableInfo] =
-            &[derived("activity_keys"), derived("activity_counts"), derived("activity_counted")];
+        const TABLES: &[TableInfo] = &[
+            derived("activity_keys"),
+            derived("activity_counts"),
+            derived("activity_totals"),
+            derived("activity_counted"),
+        ];
         TABLES
     }
 }
@@ -59,6 +65,27 @@ pub struct SlotCount {
     pub failed: u64,
 }
 
+/// The records of a type in a project. A type may have several totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TypeTotal {
+    pub(crate) project: i64,
+    kind: String,
+    pub(crate) records: u64,
+}
+
+impl TypeTotal {
+    /// The type of these observations; none for prompts.
+    pub(crate) fn observations(&self) -> Option<ObsType> {
+        (self.kind != PROMPT).then(|| kind_of(&self.kind))
+    }
+}
+
+pub(crate) const TOTALS: &str = "SELECT k.project, k.kind, t.records FROM activity_keys k \
+     JOIN activity_totals t ON t.key = k.id";
+
+/// The type that prompts are counted as.
+const PROMPT: &str = "user_prompt";
+
 /// The records with ids in the range `(?1, ?2]`, as they are counted. The casts accept damaged cells.
 const RECORDS: &str = "SELECT CAST(o.project AS INTEGER) AS project, CAST(coalesce(s.agent, '') AS TEXT) AS agent, CAST(o.kind AS TEXT) AS kind, \
      CAST(coalesce(o.tool, '') AS TEXT) AS tool, CAST(o.at AS INTEGER) / ?3 AS slot, o.failed = 1 AS failed \
@@ -73,9 +100,14 @@ fn counted(rx: &Rx<'_>) -> Result<i64, OpError> {
     rx.sql(|db| db.prepare_cached(COUNTED)?.query_row([], |row| row.cell(0)))
 }
 
-/// Whether more records are not counted than one batch has.
+/// Whether more records are not counted than one batch has, or totals are missing, because an earlier build counted.
 pub(crate) fn is_behind(rx: &Rx<'_>) -> Result<bool, OpError> {
-    Ok(record_ids::stored_last(rx)?.saturating_sub(counted(rx)?) > limits::COUNT_BATCH)
+    const LACKS_TOTALS: &str = "SELECT EXISTS (SELECT 1 FROM activity_counts) \
+         AND NOT EXISTS (SELECT 1 FROM activity_totals)";
+    let uncounted = record_ids::stored_last(rx)?.saturating_sub(counted(rx)?);
+    let lacks_totals =
+        || rx.sql(|db| db.prepare_cached(LACKS_TOTALS)?.query_row([], |row| row.cell(0)));
+    Ok(uncounted > limits::COUNT_BATCH || lacks_totals()?)
 }
 
 /// Counts a batch of new records.
@@ -87,6 +119,7 @@ pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<(), OpError> {
         // Only damage produces this.
         return discard(tx);
     }
+    fill_totals(tx)?;
     let to = last.min(from.saturating_add(limits::COUNT_BATCH));
     if to > from {
         add(tx, from, to)?;
@@ -98,8 +131,17 @@ pub(crate) fn catch_up(tx: &Tx<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Sums up the counts of an earlier build, which counted without totals.
+fn fill_totals(tx: &Tx<'_>) -> Result<(), OpError> {
+    const FILL: &str = "INSERT INTO activity_totals (key, records) \
+         SELECT key, sum(count) FROM activity_counts \
+         WHERE NOT EXISTS (SELECT 1 FROM activity_totals) GROUP BY key";
+    tx.sql(|db| db.prepare_cached(FILL)?.execute([]).map(drop))
+}
+
 /// Adds the records with ids in the range `(from, to]` to the counts.
 fn add(tx: &Tx<'_>, from: i64, to: i64) -> Result<(), OpError> {
+    fill_totals(tx)?;
     let keys = format!(
         "INSERT OR IGNORE INTO activity_keys (project, agent, kind, tool) \
          SELECT DISTINCT project, agent, kind, tool FROM ({RECORDS})"
@@ -111,10 +153,17 @@ fn add(tx: &Tx<'_>, from: i64, to: i64) -> Result<(), OpError> {
          WHERE true GROUP BY k.id, r.slot ON CONFLICT (key, slot) \
          DO UPDATE SET count = count + excluded.count, failed = failed + excluded.failed"
     );
+    let totals = format!(
+        "INSERT INTO activity_totals (key, records) SELECT k.id, count(*) \
+         FROM ({RECORDS}) r JOIN activity_keys k \
+         ON k.project = r.project AND k.agent = r.agent AND k.kind = r.kind AND k.tool = r.tool \
+         WHERE true GROUP BY k.id ON CONFLICT (key) DO UPDATE SET records = records + excluded.records"
+    );
     let range = params![from, to, SLOT_MS];
     tx.sql(|db| {
         db.prepare_cached(&keys)?.execute(range)?;
-        db.prepare_cached(&counts)?.execute(range).map(drop)
+        db.prepare_cached(&counts)?.execute(range)?;
+        db.prepare_cached(&totals)?.execute(range).map(drop)
     })
 }
 
@@ -129,7 +178,10 @@ pub(crate) fn add_again(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
 /// Subtracts a record that is about to be deleted, if it is counted. Nothing about a key stays without a record of it.
 pub(crate) fn subtract(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const DROP_COUNT: &str = "DELETE FROM activity_counts WHERE key = ?1 AND slot = ?2";
+    const LESS_TOTAL: &str = "UPDATE activity_totals SET records = records - 1 WHERE key = ?1";
     const DROP_KEY: &str = "DELETE FROM activity_keys WHERE id = ?1 \
+         AND NOT EXISTS (SELECT 1 FROM activity_counts WHERE key = ?1)";
+    const DROP_TOTAL: &str = "DELETE FROM activity_totals WHERE key = ?1 \
          AND NOT EXISTS (SELECT 1 FROM activity_counts WHERE key = ?1)";
     if id > counted(tx)? {
         return Ok(());
@@ -144,10 +196,15 @@ pub(crate) fn subtract(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     let left: Vec<(i64, i64, i64)> = tx.sql(|db| {
         db.prepare_cached(&less)?.query_map(params![id - 1, id, SLOT_MS], read)?.collect()
     })?;
-    for (key, slot, _) in left.into_iter().filter(|(_, _, count)| *count <= 0) {
+    for (key, slot, count) in left {
         tx.sql(|db| {
-            db.prepare_cached(DROP_COUNT)?.execute([key, slot])?;
-            db.prepare_cached(DROP_KEY)?.execute([key]).map(drop)
+            db.prepare_cached(LESS_TOTAL)?.execute([key])?;
+            if count <= 0 {
+                db.prepare_cached(DROP_COUNT)?.execute([key, slot])?;
+                db.prepare_cached(DROP_TOTAL)?.execute([key])?;
+                db.prepare_cached(DROP_KEY)?.execute([key])?;
+            }
+            Ok(())
         })?;
     }
     Ok(())
@@ -163,7 +220,8 @@ pub(crate) fn discard(tx: &Tx<'_>) -> Result<(), OpError> {
 /// Discards all counts of a database that no writer has opened.
 pub(crate) fn discard_in(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(
-        "DELETE FROM activity_counts; DELETE FROM activity_keys; DELETE FROM activity_counted;",
+        "DELETE FROM activity_counts; DELETE FROM activity_totals; DELETE FROM activity_keys; \
+         DELETE FROM activity_counted;",
     )
 }
 
@@ -203,6 +261,30 @@ pub fn visit(
         if is_wanted(key) {
             each(key, &[count]);
         }
+    })
+}
+
+/// The number of records of each project and type, in any order; `None` while so many records are not counted yet that
+/// a count of the tables costs less.
+pub(crate) fn totals(rx: &Rx<'_>) -> Result<Option<Vec<TypeTotal>>, OpError> {
+    if is_behind(rx)? {
+        return Ok(None);
+    }
+    let uncounted =
+        format!("SELECT project, kind, count(*) FROM ({RECORDS}) GROUP BY project, kind");
+    let from = counted(rx)?;
+    let read = |row: &Row<'_>| {
+        Ok(TypeTotal { project: row.cell(0)?, kind: row.cell(1)?, records: row.cell(2)? })
+    };
+    rx.sql(|db| {
+        let counted =
+            db.prepare_cached(TOTALS)?.query_map([], read)?.collect::<Result<Vec<_>, _>>();
+        let mut totals = counted?;
+        let mut select = db.prepare_cached(&uncounted)?;
+        for total in select.query_map(params![from, i64::MAX, SLOT_MS], read)? {
+            totals.push(total?);
+        }
+        Ok(Some(totals))
     })
 }
 

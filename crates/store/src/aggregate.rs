@@ -203,8 +203,10 @@ pub trait Records: Aggregate {
 
     /// The times of the first and the last record of a project; empty if it has none.
     fn span(&self, rx: &Rx<'_>, project: i64) -> Result<Vec<i64>, OpError> {
-        let span =
-            format!("SELECT min(at), max(at) FROM ({}) WHERE project = ?1", self.documents());
+        // Two queries, because SQLite looks up only one end of an index for `min` and `max` in one.
+        let documents = self.documents();
+        let end = |end: &str| format!("(SELECT {end}(at) FROM ({documents}) WHERE project = ?1)");
+        let span = format!("SELECT {}, {}", end("min"), end("max"));
         let (first, last): (Option<i64>, Option<i64>) = rx.sql(|db| {
             let mut select = db.prepare_cached(&span)?;
             select.query_row([project], |row| Ok((row.cell(0)?, row.cell(1)?)))

@@ -81,11 +81,13 @@ const LAST: &str =
     "SELECT event, name, session, at FROM hook_sessions ORDER BY at DESC, id DESC LIMIT 1";
 const SINCE: &str =
     "SELECT event, name, session, at FROM hook_sessions WHERE at >= ?1 ORDER BY at, id";
-const BY_NAME: &str = "SELECT name, max(at) FROM \
-     (SELECT name, at FROM hooks_seen ORDER BY seq DESC LIMIT ?1) GROUP BY name ORDER BY name";
+const LATEST: &str = "SELECT name, at FROM hooks_seen ORDER BY seq DESC LIMIT ?1";
 /// Events ingested during a pause belong to a session that is not stored, hence the LEFT JOIN.
 const BY_AGENT: &str = "SELECT coalesce(s.agent, ''), max(h.at) FROM hook_sessions h \
      LEFT JOIN sessions s ON s.name = h.session GROUP BY 1 ORDER BY 1";
+/// Two queries, because SQLite looks up only one end of an index for `min` and `max` in one.
+pub(crate) const COUNT: &str = "SELECT coalesce((SELECT max(seq) FROM hooks_seen) \
+     - (SELECT min(seq) FROM hooks_seen) + 1, 0)";
 /// Rows are in the order of arrival, so the first one within the age limit ends the search.
 const FORGET: &str = "DELETE FROM hooks_seen WHERE seq < min( \
      (SELECT min(seq) FROM hooks_seen) + ?2, coalesce( \
@@ -132,8 +134,22 @@ pub fn since(rx: &Rx<'_>, at: i64) -> Result<Vec<HookRecord>, OpError> {
 
 /// The time of the last event of each name, among a bounded number of the latest events.
 pub fn last_by_name(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
-    let given = params![limits::HOOK_EVENTS_LOOKED_AT];
-    rx.sql(|db| db.prepare_cached(BY_NAME)?.query_map(given, pair)?.collect())
+    // SQLite would sort all these events to group them by a handful of names.
+    let mut last: Vec<(String, i64)> = Vec::new();
+    rx.sql(|db| {
+        let mut latest = db.prepare_cached(LATEST)?;
+        let mut rows = latest.query(params![limits::HOOK_EVENTS_LOOKED_AT])?;
+        while let Some(row) = rows.next()? {
+            let (name, at) = (row.text(0)?, row.cell::<i64>(1)?);
+            match last.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, latest)) => *latest = at.max(*latest),
+                None => last.push((name.into_owned(), at)),
+            }
+        }
+        Ok(())
+    })?;
+    last.sort_unstable();
+    Ok(last)
 }
 
 /// The time of each agent's last event. The empty name is for events whose session is not stored, so
@@ -146,9 +162,10 @@ fn pair(row: &Row<'_>) -> rusqlite::Result<(String, i64)> {
     Ok((row.cell(0)?, row.cell(1)?))
 }
 
-/// How many events were ingested during the last month.
+/// How many events were ingested during the last month. Rows are numbered in the order of arrival and only the oldest
+/// ones are deleted, so the first and the last number tell.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    rx.sql(|db| db.query_row("SELECT count(*) FROM hooks_seen", [], |row| row.cell(0)))
+    rx.sql(|db| db.prepare_cached(COUNT)?.query_row([], |row| row.cell(0)))
 }
 
 /// Removes the last event of a session that is deleted.

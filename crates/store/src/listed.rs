@@ -14,3 +14,8 @@ pub(crate) fn not_deleted(id: &str) -> String {
 pub(crate) fn is_listed(table: &str) -> String {
     format!("{table}.agent <> '{OF_MARKS}' AND {}", not_deleted(&format!("{table}.id")))
 }
+
+/// The condition that no list shows a session, in a form that is looked up in indexes.
+pub(crate) fn is_hidden(table: &str) -> String {
+    format!("({table}.agent = '{OF_MARKS}' OR {table}.id IN (SELECT id FROM deleted_sessions))")
+}

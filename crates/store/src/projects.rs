@@ -14,7 +14,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::activity_counts;
 use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
-use crate::listed::is_listed;
+use crate::listed::{is_hidden, is_listed};
 use crate::passages;
 use crate::pauses;
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns};
@@ -366,7 +366,43 @@ pub fn latest(rx: &Rx<'_>) -> Result<Vec<(Project, Option<i64>)>, OpError> {
 
 /// All projects with the counts of their records, those with the latest events first.
 pub fn list(rx: &Rx<'_>) -> Result<Vec<ProjectOverview>, OpError> {
-    latest(rx)?.into_iter().map(|(project, last_at)| overview(rx, project, last_at)).collect()
+    let latest = latest(rx)?;
+    let Some(totals) = activity_counts::totals(rx)? else {
+        return latest
+            .into_iter()
+            .map(|(project, last_at)| overview(rx, project, last_at))
+            .collect();
+    };
+    let sessions = sessions_by_project(rx)?;
+    let overview = |(project, last_at): (Project, Option<i64>)| {
+        let of = totals.iter().filter(|total| total.project == project.id);
+        let (mut prompts, mut observations) = (0, 0);
+        for total in of {
+            match total.observations() {
+                Some(_) => observations += total.records,
+                None => prompts += total.records,
+            }
+        }
+        let sessions = sessions.get(&project.id).copied().unwrap_or_default();
+        let aliases = aliases(rx, project.id)?;
+        Ok(ProjectOverview { project, aliases, sessions, prompts, observations, last_at })
+    };
+    latest.into_iter().map(overview).collect()
+}
+
+/// The number of listed sessions by project.
+fn sessions_by_project(rx: &Rx<'_>) -> Result<BTreeMap<i64, u64>, OpError> {
+    // Hidden sessions are few: subtracting them leaves the others to an index that has only the project.
+    let counts = format!(
+        "SELECT project, sum(number) FROM (SELECT project, count(*) AS number FROM sessions \
+         GROUP BY project UNION ALL SELECT project, -count(*) FROM sessions s WHERE {} \
+         GROUP BY project) GROUP BY project",
+        is_hidden("s")
+    );
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(&counts)?;
+        select.query_map([], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
+    })
 }
 
 /// A project with the counts of its records.

@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
 pub use crate::listed::OF_MARKS;
-use crate::listed::{is_listed, not_deleted};
+use crate::listed::{is_hidden, not_deleted};
 use crate::tx::{Rx, Tx};
 use crate::{
     context, observations, open_ends, passages, prefixes, projects, prompts, record_ids,
@@ -529,9 +529,11 @@ pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64, now: i64) -> Result<Opt
 
 /// The newest sessions that match, of one project or of all. Both walk an index in the order of the result.
 macro_rules! list_query {
-    ($project:literal) => {
+    ($from:literal, $project:literal) => {
         concat!(
-            "SELECT last_at, id FROM sessions WHERE ",
+            "SELECT last_at, sessions.id FROM ",
+            $from,
+            " WHERE ",
             $project,
             "last_at < ?2 AND last_at > ?3 \
              AND (NOT ?4 OR summary IS NOT NULL) AND agent <> ?6 \
@@ -539,15 +541,20 @@ macro_rules! list_query {
              AND (NOT ?8 OR EXISTS (SELECT 1 FROM observations o WHERE o.session = sessions.id \
              AND o.kind NOT GLOB 'session_*')) \
              AND NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = sessions.id) \
-             AND started_at < ?9 AND (last_at, id) < (?10, ?11) AND (?12 IS NULL OR state = ?12) \
+             AND started_at < ?9 AND (last_at, sessions.id) < (?10, ?11) AND (?12 IS NULL OR state = ?12) \
              AND (NOT ?13 OR EXISTS (SELECT 1 FROM session_details t WHERE t.id = sessions.id \
              AND t.idle_at > coalesce(t.observed_at, 0))) \
-             ORDER BY last_at DESC, id DESC LIMIT ?5"
+             ORDER BY last_at DESC, sessions.id DESC LIMIT ?5"
         )
     };
 }
-pub(crate) const LIST: &str = list_query!("project = ?1 AND ");
-pub(crate) const LIST_ALL: &str = list_query!("?1 IS NULL AND ");
+pub(crate) const LIST: &str = list_query!("sessions", "project = ?1 AND ");
+pub(crate) const LIST_ALL: &str = list_query!("sessions", "?1 IS NULL AND ");
+/// Unobserved sessions while they are few: found by their own index, then sorted.
+pub(crate) const LIST_UNOBSERVED: &str = list_query!(
+    "session_details u CROSS JOIN sessions ON sessions.id = u.id",
+    "u.idle_at > coalesce(u.observed_at, 0) AND (?1 IS NULL OR project = ?1) AND "
+);
 
 /// Conversations, those with the latest events first.
 pub fn list(
@@ -555,14 +562,18 @@ pub fn list(
     filter: &SessionFilter<'_>,
     limit: usize,
 ) -> Result<Vec<Session>, OpError> {
+    let are_few = filter.unobserved
+        && session_details::count_unobserved(rx)? <= limits::UNOBSERVED_SORTED_MAX;
+    let (of_project, of_all) =
+        if are_few { (LIST_UNOBSERVED, LIST_UNOBSERVED) } else { (LIST, LIST_ALL) };
     let mut found: Vec<(i64, i64)> = Vec::new();
     match filter.projects {
         Some(projects) => {
             for project in projects {
-                found.extend(positions(rx, LIST, Some(*project), filter, limit)?);
+                found.extend(positions(rx, of_project, Some(*project), filter, limit)?);
             }
         }
-        None => found = positions(rx, LIST_ALL, None, filter, limit)?,
+        None => found = positions(rx, of_all, None, filter, limit)?,
     }
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.truncate(limit);
@@ -741,7 +752,10 @@ pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
 
 /// The number of sessions that lists show.
 pub fn count(rx: &Rx<'_>) -> Result<u64, OpError> {
-    let count = format!("SELECT count(*) FROM sessions s WHERE {}", is_listed("s"));
+    let count = format!(
+        "SELECT (SELECT count(*) FROM sessions) - (SELECT count(*) FROM sessions s WHERE {})",
+        is_hidden("s")
+    );
     rx.sql(|db| db.query_row(&count, [], |row| row.cell(0)))
 }
 

@@ -1,8 +1,12 @@
 //! Counts over all aggregates, the times of the first and the last record, and the size of the file.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use model::OpError;
 use model::observation::ObsType;
 
+use crate::activity_counts::{self, TypeTotal};
 use crate::aggregate::Aggregate;
 use crate::cells::Cells as _;
 use crate::tx::Rx;
@@ -31,9 +35,13 @@ pub struct Totals {
 pub fn totals(rx: &Rx<'_>) -> Result<Totals, OpError> {
     let ids = projects::ids(rx)?;
     let (oldest, newest) = span(rx, &ids)?;
+    let (observations, prompts) = match activity_counts::totals(rx)? {
+        Some(totals) => summed(&totals, &ids),
+        None => (observations::counts(rx, Some(&ids))?, prompts::count(rx)?),
+    };
     Ok(Totals {
-        observations: observations::counts(rx, Some(&ids))?,
-        prompts: prompts::count(rx)?,
+        observations,
+        prompts,
         sessions: sessions::count(rx)?,
         projects: ids.len() as u64,
         others: others(rx)?,
@@ -42,6 +50,23 @@ pub fn totals(rx: &Rx<'_>) -> Result<Totals, OpError> {
         newest,
         bytes: bytes(rx)?,
     })
+}
+
+/// The observations of these projects by type, and all prompts.
+fn summed(totals: &[TypeTotal], projects: &[i64]) -> (Vec<(ObsType, u64)>, u64) {
+    let (mut kinds, mut prompts) = (BTreeMap::new(), 0);
+    for total in totals {
+        match total.observations() {
+            Some(kind) if projects.contains(&total.project) => {
+                *kinds.entry(kind).or_default() += total.records;
+            }
+            Some(_) => {}
+            None => prompts += total.records,
+        }
+    }
+    let mut kinds: Vec<(ObsType, u64)> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+    (kinds, prompts)
 }
 
 /// Counts the records of other kinds than observation, prompt and session, as far as there are any.

@@ -15,6 +15,11 @@ CREATE TABLE IF NOT EXISTS activity_counts (
   failed INTEGER NOT NULL,
   PRIMARY KEY (key, slot)
 ) STRICT, WITHOUT ROWID;
+-- The sum of a key's counts, so that lists of projects add up few rows.
+CREATE TABLE IF NOT EXISTS activity_totals (
+  key     INTEGER PRIMARY KEY,
+  records INTEGER NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS activity_counted (
   only INTEGER PRIMARY KEY CHECK (only = 1),
   last INTEGER NOT NULL

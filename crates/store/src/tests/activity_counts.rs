@@ -80,6 +80,66 @@ fn counts_equal_the_records_before_and_after_they_are_written() {
     assert_eq!(counted(&desk).values().map(|(_, failed)| failed).sum::<u64>(), 8);
 }
 
+/// The prompts and the observations of each project, by the totals and by the records.
+fn overviews(desk: &Desk) -> [Vec<(u64, u64, u64)>; 2] {
+    let numbers = |all: Vec<model::project::ProjectOverview>| {
+        all.iter().map(|one| (one.sessions, one.prompts, one.observations)).collect()
+    };
+    let listed = desk.read(projects::list);
+    let counted = desk.read(|rx| {
+        let each = projects::latest(rx)?.into_iter();
+        each.map(|(project, last_at)| projects::overview(rx, project, last_at)).collect()
+    });
+    [numbers(listed), numbers(counted)]
+}
+
+#[track_caller]
+fn assert_totals(desk: &Desk) {
+    const SUMS: &str = "SELECT count(*) FROM (SELECT key, sum(count) AS records FROM activity_counts \
+         GROUP BY key EXCEPT SELECT key, records FROM activity_totals)";
+    const EXTRA: &str = "SELECT count(*) FROM activity_totals \
+         WHERE key NOT IN (SELECT key FROM activity_counts)";
+    for wrong in [SUMS, EXTRA] {
+        let rows: u64 = desk.read(|rx| rx.sql(|db| db.query_row(wrong, [], |row| row.cell(0))));
+        assert_eq!(rows, 0, "{wrong}");
+    }
+    assert!(desk.read(activity_counts::totals).is_some(), "totals are used");
+    let [listed, counted] = overviews(desk);
+    assert_eq!(listed, counted);
+}
+
+/// @projects_are_listed
+#[test]
+fn projects_are_listed_with_the_numbers_of_their_records() {
+    let desk = busy_desk();
+    let [listed, counted] = overviews(&desk);
+    assert_eq!(listed, counted, "before they are counted");
+    assert_eq!(
+        listed.iter().map(|(_, prompts, observations)| prompts + observations).sum::<u64>(),
+        32
+    );
+    count_all(&desk);
+    assert_totals(&desk);
+    desk.runs("one more", 9 * SLOT_MS);
+    assert_totals(&desk);
+    let api = desk.session("s-2", "api", 0).project;
+    desk.write(move |tx| {
+        let filter = PurgeFilter { projects: Some(vec![api]), ..PurgeFilter::default() };
+        purge::run(tx, &filter).map(drop)
+    });
+    assert_totals(&desk);
+    // An earlier build counted without totals.
+    desk.write(|tx| tx.sql(|db| db.execute("DELETE FROM activity_totals", []).map(drop)));
+    assert!(desk.read(activity_counts::totals).is_none(), "records are counted");
+    let [listed, counted] = overviews(&desk);
+    assert_eq!(listed, counted);
+    count_all(&desk);
+    assert_totals(&desk);
+    desk.write(activity_counts::discard);
+    let [listed, counted] = overviews(&desk);
+    assert_eq!(listed, counted);
+}
+
 /// @activity_stats_are_exact
 #[test]
 fn a_purge_subtracts_and_leaves_no_key_behind() {

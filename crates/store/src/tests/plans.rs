@@ -7,8 +7,8 @@ use super::desk::{Deed, Desk};
 use crate::observations::{self, fold, read};
 use crate::search::{filter, newer_talk};
 use crate::{
-    activity, commits, failures, ghaps, history, hook_events, open_ends, passages, paths, projects,
-    prompts, receipts, recent, sessions,
+    activity, activity_counts, commits, failures, ghaps, history, hook_events, open_ends, passages,
+    paths, projects, prompts, receipts, recent, sessions,
 };
 
 /// @obs_no_scan
@@ -93,6 +93,22 @@ fn active_ghaps_are_read_through_their_own_index() {
         let plan = plan_of(&desk, &lookup);
         assert!(plan.iter().any(|line| line.contains("ghaps_active")), "{lookup}: {plan:?}");
     }
+}
+
+/// Views of a store with a million records are open within the same time as those of a small one.
+#[test]
+fn counts_of_views_read_no_record_and_unobserved_sessions_are_looked_up() {
+    let desk = Desk::new();
+    let plan = plan_of(&desk, sessions::LIST_UNOBSERVED);
+    let by_index = |line: &String| line.contains("USING INDEX session_details_unobserved");
+    assert!(plan.first().is_some_and(by_index), "{plan:?}");
+    assert!(!plan.iter().any(|line| line.starts_with("SCAN sessions")), "{plan:?}");
+    let plan = plan_of(&desk, activity_counts::TOTALS);
+    assert!(!plan.iter().any(|line| line.contains("observations")), "{plan:?}");
+    assert!(!plan.iter().any(|line| line.contains("activity_counts")), "{plan:?}");
+    let plan = plan_of(&desk, hook_events::COUNT);
+    assert!(plan.iter().filter(|line| line.contains("hooks_seen")).count() == 2, "{plan:?}");
+    assert!(!plan.iter().any(|line| line.starts_with("SCAN hooks_seen")), "{plan:?}");
 }
 
 /// SQLite's plan for a statement, line by line.

@@ -45,6 +45,21 @@ fn projects_are_listed_with_what_leads_to_them_and_what_is_kept() {
     assert_eq!(empty.shown("list_projects", json!({})), "No project is known yet.");
 }
 
+/// @projects_are_listed
+#[test]
+fn projects_are_listed_without_counts_on_request() {
+    let world = two_projects();
+    let listed = world.ask("list_projects", json!({ "counts": false }))["projects"].take();
+    let names: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["api", "web"]);
+    for project in listed.as_array().unwrap() {
+        assert!(project["path"].is_string() && project["aliases"].is_array(), "{project}");
+        for counted in ["sessions", "prompts", "observations"] {
+            assert!(project.get(counted).is_none(), "{project}");
+        }
+    }
+}
+
 /// @project_alias
 #[test]
 fn a_directory_that_was_made_an_alias_belongs_to_the_project() {
