@@ -245,7 +245,7 @@ export function recordLine(record, { mark, current } = {}) {
 
 /** The names of the projects, for a selection. */
 export async function projectOptions(signal, first = ["", "All projects"]) {
-  const { projects } = await call("list_projects", {}, { signal });
+  const { projects } = await call("list_projects", { counts: false }, { signal });
   return [first, ...projects.map((project) => [project.path, project.name])];
 }
 

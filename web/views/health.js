@@ -272,7 +272,12 @@ export async function open(root, { signal }) {
   const events = h("div", {});
   const counts = h("div", { class: "counts" });
   const load = () => {
-    const status = () => call("status", {}, { signal });
+    // Both cards use the first reply; one that tries again asks again.
+    let shared = call("status", {}, { signal });
+    shared.catch(() => {
+      shared = null;
+    });
+    const status = () => shared ?? call("status", {}, { signal });
     const counted = fill(counts, async () => countsOf(await call("memory_stats", {}, { signal })));
     const shown = Promise.all([
       fill(cards, async () => {
@@ -280,7 +285,8 @@ export async function open(root, { signal }) {
         return [notes(known), daemonCard(known), storeCard(known, counts)];
       }),
       fill(events, async () => {
-        const [doctor, known] = await Promise.all([call("doctor", { machine: false }, { signal }), status()]);
+        // The checks read the whole database: they run on request.
+        const [doctor, known] = await Promise.all([call("doctor", { checks: false }, { signal }), status()]);
         return eventsCard(doctor, known);
       }),
     ]);

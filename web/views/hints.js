@@ -696,7 +696,7 @@ export async function open(root, { params, signal, navigate }) {
   );
   find.value = current.get("q") ?? "";
   try {
-    ({ projects } = await call("list_projects", {}, { signal }));
+    ({ projects } = await call("list_projects", { counts: false }, { signal }));
   } catch (error) {
     if (error.name === "AbortError") return {};
   }

@@ -77,6 +77,28 @@ test("daemon and agents are shown before the records of a large store are counte
 });
 
 // @page_health
+test("opening a view counts no record of a project and checks nothing", async () => {
+  const page = await openPage(home);
+  const calls = [];
+  page.on("request", (request) => {
+    const { method, params } = request.url().endsWith("/rpc") ? JSON.parse(request.postData()) : {};
+    if (method === "doctor" || method === "list_projects") calls.push([method, params]);
+  });
+  for (const view of ["hints", "sessions", "learning", "health"]) await page.open(`/?view=${view}`);
+  await card(page, "Agents and hooks").getByText("UserPromptSubmit").waitFor();
+  assert.deepEqual(
+    calls.filter(([method, params]) => method === "list_projects" && params?.counts !== false),
+    [],
+  );
+  assert.deepEqual(
+    calls.filter(([method]) => method === "doctor"),
+    [["doctor", { checks: false }]],
+  );
+  assert.ok(calls.length >= 4, JSON.stringify(calls));
+  await page.finish();
+});
+
+// @page_health
 test("the checks run on request, and a finding has the command that fixes it", async () => {
   fs.writeFileSync(path.join(home.dir, "data/spool-note.txt"), "x");
   fs.chmodSync(path.join(home.dir, "data/token"), 0o644);

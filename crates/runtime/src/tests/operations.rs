@@ -351,6 +351,16 @@ fn the_doctor_reports_the_database_the_spool_and_the_last_event() {
     assert!(findings(&home, "capture")[0].1.starts_with("paused everywhere"));
 }
 
+/// @page_health
+#[test]
+fn the_doctor_tells_the_last_events_without_a_check() {
+    let home = home();
+    home.begin_session("s-1");
+    let report = home.call("doctor", json!({ "checks": false })).unwrap();
+    assert_eq!((&report["ok"], &report["checks"]), (&json!(true), &json!([])));
+    assert!(report["events"]["SessionStart"].is_string(), "{report}");
+}
+
 #[test]
 fn the_doctor_and_the_status_tell_that_the_settings_changed() {
     let home = home();
