@@ -40,7 +40,7 @@ export async function open(root, { params, signal, setTitle }) {
       h(
         "div",
         { class: "toolbar" },
-        h("code", { class: "grow" }, breakable(path)),
+        h("code", { class: "file-path" }, breakable(path)),
         h("button", { type: "button", class: "button", onclick: () => copy(path, "Path") }, "Copy path"),
         back,
       ),

@@ -51,6 +51,15 @@ const VIEWS = {
   health: ["/?view=health", ["Run the checks"]],
 };
 
+/** Views inside a session, whose footer shares a small window with them. */
+const INSIDE = {
+  session: [`/?session=${SESSION}`],
+  file: [`/?session=${SESSION}&view=file&path=src/csv.rs`],
+  search: [`/?session=${SESSION}&view=search&q=round`],
+  sessions: [`/?session=${SESSION}&view=sessions`],
+  timeline: [`/?session=${SESSION}&view=timeline`],
+};
+
 /** Each view as it opens. */
 const FIRST = Object.fromEntries(Object.entries(VIEWS).map(([name, [address]]) => [name, [address]]));
 
@@ -100,3 +109,57 @@ for (const scheme of ["light", "dark"]) {
     }
   }
 }
+
+// @page_accessible
+test("no violation in small windows, at the top and further down", async () => {
+  const context = await newContext({ width: 360, height: 640 });
+  const page = await openPage(home, { context });
+  const problems = [];
+  for (const [name, [address]] of Object.entries({ ...FIRST, ...INSIDE })) {
+    await page.open(address);
+    await isIdle(page);
+    for (const height of [640, 700, 740]) {
+      await page.setViewportSize({ width: 360, height });
+      await page.evaluate(() => scrollTo(0, 0));
+      const { texts } = await violations(page);
+      problems.push(...texts.map((text) => `${name}, ${height} px: ${text}`));
+    }
+    problems.push(...(await badBoxes(page)).map((text) => `${name}: ${text}`));
+  }
+  assert.deepEqual(problems, []);
+  await page.finish();
+  await context.close();
+});
+
+// @page_accessible
+test("a control with the focus is not behind the bars above and below", async () => {
+  const hidden = [];
+  for (const width of [360, 1280]) {
+    const context = await newContext({ width, height: 640 });
+    const page = await openPage(home, { context });
+    for (const [name, [address]] of Object.entries({ ...INSIDE, all: ["/?view=sessions"] })) {
+      await page.open(address);
+      await isIdle(page);
+      for (const [key, times] of [
+        ["Tab", 45],
+        ["Shift+Tab", 25],
+      ]) {
+        for (let time = 0; time < times; time += 1) {
+          await page.keyboard.press(key);
+          const covered = await page.evaluate(() => {
+            const focused = document.activeElement;
+            if (!focused || focused === document.body || focused.closest(".side, .context-footer, .skip")) return null;
+            const box = focused.getBoundingClientRect();
+            const ends = [box.top + 3, box.bottom - 3].map((y) => document.elementFromPoint(box.left + 3, y));
+            const covers = ends.some((one) => one?.closest(".side, .context-footer"));
+            return covers ? `${focused.tagName} ${focused.textContent.slice(0, 40)}` : null;
+          });
+          if (covered) hidden.push(`${name}, ${width} px, ${key}: ${covered}`);
+        }
+      }
+    }
+    await page.finish();
+    await context.close();
+  }
+  assert.deepEqual(hidden, []);
+});

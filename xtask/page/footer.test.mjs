@@ -342,7 +342,10 @@ test("the footer fits below the content in both schemes", async () => {
     await page.waitForSelector(shown);
     await page.waitForSelector(".turn");
     const box = await page.locator("#contextFooter").boundingBox();
-    assert.ok(Math.abs(box.y + box.height - 740) <= 1, "at the bottom of the window");
+    const main = await page.locator("#main").boundingBox();
+    // In a narrow window it would cover half of a button: it is above the content.
+    if (width < 800) assert.ok(box.y > 48 && box.y + box.height <= main.y && main.y < 740, JSON.stringify({ box, main }));
+    else assert.ok(Math.abs(box.y + box.height - 740) <= 1, "at the bottom of the window");
     await screenshot(page, `session-${width}-${scheme}`);
     assert.deepEqual(await badBoxes(page), []);
     await page.finish();
