@@ -5,11 +5,12 @@ import { post, SignedOut } from "/session.js";
 
 /** An error that the daemon answered, or that the call did not arrive. */
 export class ApiError extends Error {
-  /** @param {string} code @param {string} message @param {string} [hint] */
-  constructor(code, message, hint) {
+  /** @param {string} code @param {string} message @param {string} [hint] @param {string} [param] the refused parameter */
+  constructor(code, message, hint, param) {
     super(message);
     this.code = code;
     this.hint = hint;
+    this.param = param;
   }
 }
 
@@ -75,16 +76,16 @@ export async function call(method, params = {}, { signal } = {}) {
     if (error.name === "AbortError" || error instanceof ApiError) throw error;
     if (error instanceof SignedOut) {
       document.dispatchEvent(new CustomEvent("rekindle:signed-out"));
-      throw new ApiError("unauthenticated", SIGNED_OUT, "For a new link run: rekindle web");
+      throw new ApiError("unauthenticated", SIGNED_OUT, "Run `rekindle web --open` in a terminal; it opens the page signed in.");
     }
-    throw new ApiError("gone", GONE, "Start it with: rekindle up");
+    throw new ApiError("gone", GONE, "Start it with `rekindle up`; the view is read again when it is back.");
   } finally {
     done();
   }
   signal?.throwIfAborted();
   if (answer.error) {
     const { code, message, data } = answer.error;
-    throw new ApiError(CODES[code] ?? String(code), message, data?.hint);
+    throw new ApiError(CODES[code] ?? String(code), message, data?.hint, data?.param);
   }
   return answer.result;
 }

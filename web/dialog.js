@@ -1,6 +1,7 @@
 // Questions before a deletion, short notices with Undo, and copying text.
 
-import { h, prose, refocus, replace } from "/dom.js";
+import { encoded, h, prose, refocus, replace } from "/dom.js";
+import { oneLine } from "/format.js";
 
 const TOAST_MS = 8000;
 
@@ -228,8 +229,29 @@ export async function copy(text, what = "Text") {
 export const tryAgain = (onclick) =>
   h("button", { type: "button", class: "button", "data-again": "", onclick }, "Try again");
 
+/** A project in the address that does not exist: what it is called there, and how to choose another one. */
+function unknownProject(params, more) {
+  const name = oneLine(params.get("project"), 80);
+  // The empty value removes the filter, which addresses otherwise keep.
+  params.set("project", "");
+  return replace(
+    h("div", { class: "error", role: "alert" }),
+    h("p", {}, "No project is called ", h("strong", {}, name), "."),
+    h(
+      "p",
+      { class: "muted" },
+      "It may have been merged, or the address may be misspelled. Choose a project above, or ",
+      h("a", { href: encoded(params) }, "show all projects"),
+      ".",
+    ),
+    more,
+  );
+}
+
 /** Shows an error as a paragraph; the hint of the daemon follows. */
 export function problem(error, ...more) {
+  const params = new URLSearchParams(location.search);
+  if (error.param === "project" && error.code === "not_found" && params.get("project")) return unknownProject(params, more);
   return replace(
     h("div", { class: "error", role: "alert" }),
     h("p", {}, error.message ?? String(error)),

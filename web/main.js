@@ -234,7 +234,7 @@ function readStyle() {
     const onerror = () => {
       sheet.remove();
       style = null;
-      reject(new ApiError("gone", "The daemon does not respond, so this view could not be read."));
+      reject(new ApiError("gone", "The daemon does not respond, so this view could not be read.", "It opens when the daemon is back."));
     };
     const sheet = h("link", { rel: "stylesheet", href: "/views.css", onload: resolve, onerror });
     document.head.append(sheet);
@@ -497,7 +497,7 @@ function showFilters(entry, params) {
 /** Reads the projects for the filter. A name that several projects share is listed with its exact path. */
 async function loadProjects() {
   projects ??= [];
-  const listed = (await call("list_projects")).projects;
+  const listed = (await call("list_projects", { counts: false })).projects;
   const names = new Map();
   for (const { name } of listed) names.set(name, (names.get(name) ?? 0) + 1);
   projects = listed.map(({ name, path, root }) =>
@@ -534,8 +534,9 @@ function showConnection(state) {
     "connection",
     state.signedOut
       ? [
-          "This browser is not signed in. For a new link run: ",
-          h("code", {}, "rekindle web"),
+          "This browser is not signed in. To sign in again, run ",
+          h("code", {}, "rekindle web --open"),
+          ".",
         ]
       : [
           h("strong", {}, `Stale since ${since}. `),
@@ -601,7 +602,16 @@ function showNothing() {
   chooseSession(null, null);
   replace(byId("read-at"));
   setTitle("Signed out");
-  replace(byId("main"), h("div", { class: "view empty" }, h("h2", {}, "This browser is signed out")));
+  replace(
+    byId("main"),
+    h(
+      "div",
+      { class: "view empty" },
+      h("h2", {}, "This browser is signed out"),
+      h("p", {}, "To sign in again, run ", h("code", {}, "rekindle web --open"), " in a terminal on this computer."),
+      h("p", {}, "It opens the page in a browser; ", h("code", {}, "rekindle web"), " prints a link for another one. This tab then continues by itself."),
+    ),
+  );
 }
 
 function connectionChanged(state) {

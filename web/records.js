@@ -72,6 +72,8 @@ function commitMessage(command) {
 /** The subject of a record in one line: the path for files, else the text. */
 export function subject(record) {
   const text = oneLine(record.content ?? record.content_preview);
+  // The label says that a session started or ended; the word of the agent for it adds nothing.
+  if (/^session_(start|resume|clear|compact|fork|end)$/.test(record.obs_type)) return { main: "" };
   const path = record.file_path;
   if (!path && record.obs_type === "git_commit") return { main: commitMessage(text) };
   if (!path) return { main: text };

@@ -117,7 +117,7 @@ function itemCell(item) {
 async function describeContext(place, id, signal) {
   const { meta } = await call("get_session", { session_id: decodeURIComponent(id) }, { signal });
   const sets = Object.entries(meta.context).map(([name, items]) => `${name}: ${items.join(", ")}`);
-  replace(place, oneLine(sets.join("; ") || "no sets any more", 140));
+  replace(place, oneLine(sets.join("; ") || "the session has no sets now", 140));
 }
 
 /** Adds the beginning of each record to the lines of a list. Deleted records are named as such. */

@@ -168,13 +168,17 @@ export function contextOf(card, { id, session, readSession, signal, guard }) {
 
   async function suggest() {
     const { files } = await call("suggest_context", { session_id: id }, { signal });
+    const nothing =
+      itemsOf("files").length > 0
+        ? "Nothing to suggest: the session used no other file that still exists."
+        : "Nothing to suggest: the session used no file that still exists.";
     const place = h("div", {});
     const known = () => itemsOf("files");
     const render = () =>
       replace(
         place,
         files.length === 0
-          ? h("p", { class: "muted" }, "Every file that this session used, and that still exists, is declared.")
+          ? h("p", { class: "muted" }, `${nothing} Lock files and build output are never suggested.`)
           : h(
               "ul",
               { class: "set-items" },

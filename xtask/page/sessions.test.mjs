@@ -211,6 +211,55 @@ test("sets and the environment hint are edited with undo, and files are suggeste
 });
 
 // @page_context_items
+test("a session that used no file says so when files are suggested", async () => {
+  const cwd = home.project("talk");
+  await home.hooks(turn("talk-only", cwd, Date.now(), { prompt: "Only a question", answer: "Only an answer.", step: 1 }));
+  const page = await openPage(home, { path: open("talk-only") });
+  await page.click("text=Suggest files");
+  await page.waitForSelector("dialog >> text=Nothing to suggest: the session used no file that still exists.");
+  await page.finish();
+});
+
+// @page_tells_apart
+test("the start and the end of a session are named once", async () => {
+  const cwd = home.project("reasons");
+  const session = "reasons-1";
+  const at = Date.now() - 5000;
+  await home.hook("SessionStart", { session_id: session, cwd, source: "startup" }, { at });
+  await home.hooks(turn(session, cwd, at + 100, { actions: [["run", "make before", "ok"]], step: 1 }));
+  await home.hook("SessionEnd", { session_id: session, cwd, reason: "logout" }, { at: at + 1000 });
+  const page = await openPage(home, { path: open(session) });
+  const row = (text) => page.locator("button.act", { hasText: text });
+  await row("make before").waitFor();
+  for (const label of ["Session started", "Session ended"])
+    assert.equal((await row(label).locator(".cut").innerText()).trim(), label);
+  await page.finish();
+});
+
+// @page_accessible
+test("the path of a file and the aliases of a project are whole at 360 pixels", async () => {
+  const long = "/srv/" + "a-directory-with-a-long-name/".repeat(4) + "x".repeat(90) + ".rs";
+  const page = await openPage(home, { path: `/?view=file&path=${encodeURIComponent(long)}`, width: 360 });
+  const shown = await page.locator(".file-path").evaluate((element) => {
+    const box = element.getBoundingClientRect();
+    return { text: element.textContent, width: box.width, cut: element.scrollWidth - element.clientWidth, right: box.right };
+  });
+  assert.equal(shown.text.replaceAll("\u200b", ""), long);
+  assert.ok(shown.width > 250 && shown.cut <= 0 && shown.right <= 360, JSON.stringify(shown));
+  assert.deepEqual(await badBoxes(page), []);
+  const { projects } = await home.call("list_projects", { counts: false });
+  await home.call("alias_project", { project: projects[0].path, alias: long });
+  await page.open("/?view=projects");
+  for (const summary of await page.locator("#main details > summary").all()) await summary.click();
+  const alias = page.locator("li code", { hasText: "a-directory-with" });
+  const card = await page.locator("#main .hits > li", { has: alias }).boundingBox();
+  const box = await alias.boundingBox();
+  assert.ok(box.x >= card.x && box.x + box.width <= card.x + card.width, JSON.stringify({ box, card }));
+  assert.equal(await alias.evaluate((element) => element.scrollWidth - element.clientWidth), 0);
+  assert.deepEqual(await badBoxes(page), []);
+  await page.finish();
+});
+
 test("an edit of a set keeps what the agent adds meanwhile, and so does its Undo", async () => {
   const session = "context-edits";
   const cwd = home.project("shop");

@@ -147,7 +147,8 @@ test("unknown views, sessions, records and projects get a sentence and a way bac
     ["/?view=record&path=obs://99999999", "obs://99999999"],
     ["/?view=record&path=nonsense", "nonsense"],
     ["/?view=file", "No file was named"],
-    ["/?project=no-such-project", "no-such-project"],
+    ["/?project=no-such-project", "No project is called no-such-project"],
+    ["/?view=stats&project=no-such-project", "Choose a project above, or show all projects"],
   ]) {
     await page.open(address);
     await page.waitForFunction((part) => document.querySelector("#main").textContent.includes(part), text);
@@ -160,6 +161,11 @@ test("unknown views, sessions, records and projects get a sentence and a way bac
     await page.waitForSelector(".tl-item");
   }
   assert.doesNotMatch(page.url(), /nosuch|7d/);
+  await page.open("/?view=sessions&project=nosuch&from=30d");
+  assert.doesNotMatch(await page.innerText("#main"), /\*|Known are/);
+  await page.click("#main >> text=show all projects");
+  await page.waitForSelector(".s-item");
+  assert.match(page.url(), /view=sessions&from=30d$/);
   page.tolerated.push(/404 \(Not Found\)/);
   assert.equal((await page.goto(`http://127.0.0.1:${home.port}/nonsense`)).status(), 404);
   await page.getByRole("heading", { name: "There is no such page" }).waitFor();
@@ -363,6 +369,40 @@ test("main paths work with the keyboard alone", async () => {
 });
 
 // @page_survives_the_daemon
+test("a view that is opened while the daemon is gone says so below the banner, and opens when it is back", async () => {
+  const other = await Home.open();
+  await seed(other);
+  const page = await openPage(other, { allow: DOWN });
+  await page.waitForSelector(".is-live");
+  // A view that this page has read before, and one that it has not.
+  await page.click("nav a.nav-link[href*='view=sessions']");
+  await page.waitForSelector(".s-item");
+  await page.click("nav a.nav-link[href='/']");
+  await page.waitForSelector(".tl-item");
+  await other.stop("SIGKILL");
+  await page.waitForSelector("#banner-connection >> text=Stale since");
+  for (const [view, row] of [
+    ["sessions", ".s-item"],
+    ["stats", ".plot"],
+  ]) {
+    await page.click(`nav a.nav-link[href*='view=${view}']`);
+    await page.waitForSelector("#main >> text=The daemon does not respond");
+    assert.equal(await page.locator(`#main ${row}`).count(), 0);
+    assert.ok(await page.isVisible("#banner-connection"), view);
+    assert.match(await page.innerText("#main"), /when (it|the daemon) is back/);
+  }
+  await page.goBack();
+  await page.waitForFunction(() => location.search.includes("view=sessions"));
+  await page.waitForSelector("#main >> text=The daemon does not respond");
+  assert.ok(await page.isVisible("#banner-connection"));
+  await other.start();
+  await page.waitForSelector(".s-item", { timeout: 15_000 });
+  await page.waitForFunction(() => !document.getElementById("banner-connection"));
+  await page.finish();
+  await other.close();
+});
+
+// @page_survives_the_daemon
 test("a daemon at another port leaves the page stale, and a new link works", async () => {
   const other = await Home.open();
   const first = other.port;
@@ -402,6 +442,7 @@ test("a browser that was forgotten says how to sign in, and recovers with a new 
   await page.waitForSelector("#banner-connection >> text=not signed in");
   await home.hooks(turn(sessions[5].session, sessions[5].cwd, Date.now(), { prompt: "After the end", step: 1 }));
   const text = await page.textContent("#main");
+  assert.match(text, /To sign in again, run rekindle web --open in a terminal/);
   for (const { prompt } of [...sessions, { prompt: "After the end" }]) assert.ok(!text.includes(prompt), prompt);
   await page.click("nav a.nav-link[href*='view=sessions']");
   context.signedIn.clear();
