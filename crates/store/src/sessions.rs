@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
 pub use crate::listed::OF_MARKS;
-use crate::listed::{is_hidden, not_deleted};
+use crate::listed::{is_hidden, is_listed, not_deleted};
 use crate::tx::{Rx, Tx};
 use crate::{
     context, observations, open_ends, passages, prefixes, projects, prompts, record_ids,
