@@ -178,8 +178,8 @@ pub fn not_recorded(why: NotCaptured) -> OpError {
     let (reason, hint) = match why {
         NotCaptured::Paused => (
             "capture is paused",
-            "`rekindle status` shows the pause. `rekindle pause off` ends one that holds everywhere, \
-             `rekindle pause off --project NAME` that of a project.",
+            "`rekindle status` shows the pause. `rekindle pause off` ends a pause of all projects, \
+             `rekindle pause off --project NAME` that of one project.",
         ),
         NotCaptured::Excluded => (
             "the project is excluded",

@@ -323,7 +323,7 @@ impl RuntimeInner {
             // The panic hook has logged the place. The message is not logged: it may contain user text.
             self.log.error("call", format_args!("op={op} panicked"));
             Err(OpError::internal(format!("{op} failed because of a bug"))
-                .hint("The place is in `rekindle logs`; please report it."))
+                .hint("`rekindle logs` names the line of code; please report it."))
         })
     }
 

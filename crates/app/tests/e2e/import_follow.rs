@@ -102,7 +102,8 @@ fn doctor_reports_sessions_that_hooks_missed_and_the_command_that_brings_them() 
     touch(-26 * 86_400);
     let warned = warnings(&home);
     assert!(
-        warned.contains("1 session of Claude Code not imported and about to be deleted"),
+        warned
+            .contains("1 session of Claude Code not imported, which Claude Code will soon delete"),
         "{warned}"
     );
     assert_eq!(home.run(&["import", "claude-code"]).code, 0);

@@ -52,7 +52,7 @@ impl Ttl {
         let max = limits::HINT_TTL_MS_MAX;
         if ms > max {
             let days = max / 86_400_000;
-            return Err(format!("the duration is over {days} days; use forever"));
+            return Err(format!("the duration is longer than {days} days; use forever"));
         }
         Ok(Ttl::For(Lifetime { text: long.unwrap_or_else(|| text.to_owned()), ms }))
     }

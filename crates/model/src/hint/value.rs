@@ -67,7 +67,7 @@ pub fn check_value(value: &Value) -> Result<(), OpError> {
     if value.to_string().len() > max {
         return Err(OpError::new(
             Code::TooLarge,
-            format!("the value is over {} of JSON", text::size(max as u64)),
+            format!("the value has more than {} of JSON", text::size(max as u64)),
         )
         .with("param", "value")
         .with("max", max));

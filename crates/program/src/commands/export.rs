@@ -240,7 +240,7 @@ fn report(world: &mut World, file: Option<PathBuf>, format: &str, counts: &Expor
     if counts.redacted > 0 {
         let texts = text::counted(counts.redacted, "text");
         world.out.note(&format!(
-            "{texts} had a secret that is stored; it was redacted in the export. `rekindle scrub` removes it."
+            "{texts} had a stored secret, which was redacted in the export only. `rekindle scrub` removes it from the store."
         ));
     }
     let Some(file) = file else { return 0 };

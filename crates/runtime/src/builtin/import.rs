@@ -88,7 +88,7 @@ impl Op for ImportEvents {
         summary: "Store events of transcripts",
         doc: "Used by `rekindle import`, which reads the files. Each event is stored once, whether a hook or an \
               import reports it. All events of a call are stored in one transaction, with the cursors; if a hook or \
-              a search waits, only the first ones, and the others are to be sent again.",
+              a search waits, only the first ones are stored, and the caller sends the others again.",
         access: Access::Write { destructive: false, idempotent: true },
         tiers: &[Tier::Person],
         toolset: "system",

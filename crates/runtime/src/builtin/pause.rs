@@ -149,9 +149,12 @@ impl PauseChange {
         let max = limits::PAUSE_MS_MAX;
         if until.saturating_sub(now) > max {
             let days = max / 86_400_000;
-            return Err(OpError::invalid("duration", format!("the pause is over {days} days"))
-                .with("max", max)
-                .hint("Leave the duration out for a pause without end."));
+            return Err(OpError::invalid(
+                "duration",
+                format!("the pause is longer than {days} days"),
+            )
+            .with("max", max)
+            .hint("Leave the duration out for a pause without end."));
         }
         Ok(PauseChange::Until(Some(until)))
     }

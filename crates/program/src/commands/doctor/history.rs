@@ -97,8 +97,8 @@ fn deletion(
     let count = names.iter().filter(|name| !known.contains(name)).count() as u64;
     let what = counted(count, "session");
     let detail = format!(
-        "{what} of {} not imported and about to be deleted by it, after {days} days",
-        source.title
+        "{what} of {agent} not imported, which {agent} will soon delete: it keeps sessions for {days} days",
+        agent = source.title
     );
     let hint = format!("`rekindle import {}` stores them before that.", source.name);
     (count > 0).then_some((detail, hint))
