@@ -563,7 +563,9 @@ impl SearchParams {
                     matches!(kind, ObsType::Answer | ObsType::GitCommit)
                 })?;
             }
-            ranked = refine::refine(rx, filter, ranked, &folds, (&mut records, &mut replaced))?;
+            let moves = is_question && !turns::quotes_error(&self.query);
+            let known = (&mut records, &mut replaced);
+            ranked = refine::refine(rx, filter, ranked, (&folds, moves), known)?;
             if is_question {
                 leave_out_unlikely(&mut ranked);
                 leave_out_unlikely(&mut others);

@@ -12,7 +12,7 @@ use store::{Rx, observations, prompts};
 use super::{Named, Ranked};
 use crate::note::Note;
 use crate::records_read::RecordsRead;
-use crate::replaced::{Replacements, is_newer_first, turn_of};
+use crate::replaced::{Replacements, is_newer_first};
 use crate::same_run;
 
 /// Failed commands on the first hits for which the session is searched for the run that worked.
@@ -120,7 +120,7 @@ pub(super) fn refine(
     rx: &Rx<'_>,
     filter: &Filter<'_>,
     mut ranked: Vec<Ranked>,
-    folds: &Folds,
+    (folds, is_question): (&Folds, bool),
     (records, replaced): (&mut RecordsRead, &mut Replacements),
 ) -> Result<Vec<Ranked>, OpError> {
     let mut behind = ranked.split_off(limits::SEARCH_READ.min(ranked.len()));
@@ -131,7 +131,11 @@ pub(super) fn refine(
     replaced.look_up(rx, looked_up, records)?;
     let mut window = Window { rx, first: ranked, folds, records };
     window.newer_first()?;
-    window.replacing_first(filter, replaced, &mut behind)?;
+    match is_question {
+        true => window.replacing_first(filter, replaced, &mut behind)?,
+        // A look-up wants the records that have the word, the path or the error, and no others before them.
+        false => window.replaced_behind(replaced)?,
+    }
     window.worked_first()?;
     let Window { mut first, .. } = window;
     first.extend(behind);
@@ -198,8 +202,34 @@ impl Window<'_, '_> {
         Ok(())
     }
 
-    /// Puts a record that replaces a hit, and the answer to it, before all hits of that hit's turn, and marks the hits
-    /// that are replaced or repeat what is. Both are listed even if they have none of the query's words, unless the
+    /// For a look-up: moves a hit that is replaced behind the hit that replaces it, or behind the answer to that one, so that no other hit moves down, and
+    /// marks both. A hit that is what the query names stays before others.
+    fn replaced_behind(&mut self, replaced: &Replacements) -> Result<(), OpError> {
+        let ids: Vec<i64> = self.first.iter().map(|one| one.hit.id).collect();
+        for old in ids {
+            let Some(new) = replaced.of_said(old) else { continue };
+            let Some(mut from) = self.place(old) else { continue };
+            let named = |place: usize| self.first.get(place).map(|one| one.named);
+            let by = match self.place(self.folds.shown(new)) {
+                Some(place) => Some(place),
+                // The word may be in the answer to the newer prompt only.
+                None => prompts::answer_to(self.rx, new)?.and_then(|answer| self.place(answer)),
+            };
+            if let Some(to) = by.filter(|to| named(*to) >= named(from) && *to > from) {
+                self.move_down(from, to);
+                from = to;
+            }
+            self.note(from, Note::ReplacedBy(new));
+            let by = self.place(self.folds.shown(new)).filter(|_| replaced.of(old).is_some());
+            if let Some(place) = by {
+                self.note(place, Note::Replaces(old));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a record that replaces a hit, and the answer to it, before that hit and the hits that repeat it, and marks
+    /// the hits that are replaced or repeat what is. Both are listed even if they have none of the query's words, unless the
     /// filter excludes them.
     fn replacing_first(
         &mut self,
@@ -246,7 +276,7 @@ impl Window<'_, '_> {
         behind.retain(|one| !found.contains_key(&one.hit.id));
         for (old, new) in pairs {
             let Some(at) = self.place(old) else { continue };
-            let to = self.first_of_turn(at);
+            let to = self.first_that_says(at, replaced);
             let shown = self.folds.shown(new);
             self.put(shown, to, &found);
             if let (Some(answer), Some(at)) = (answers.get(&new), self.place(shown)) {
@@ -283,18 +313,16 @@ impl Window<'_, '_> {
         self.first.iter().position(|one| one.hit.id == id)
     }
 
-    /// The place of the first hit that repeats what the one at a place says: of its turn, or the summary of
-    /// its session.
-    fn first_of_turn(&self, place: usize) -> usize {
-        let turn = |at: usize| self.record(at).map(|record| turn_of(record).unwrap_or(record.id));
-        let session = |at: usize| self.first.get(at).map(|one| one.hit.session);
-        let is_summary = |at: usize| {
-            self.first.get(at).is_some_and(|one| one.hit.kind == ObsType::SessionSummary)
+    /// The place of the first hit that is the one at a place, or repeats what it says. Other records of the turn keep
+    /// their places: the error that was asked for does not come after a decision that its turn happened to change.
+    fn first_that_says(&self, place: usize, replaced: &Replacements) -> usize {
+        let Some(id) = self.first.get(place).map(|one| one.hit.id) else { return place };
+        let said = replaced.repeated_by(id).map_or(id, |(old, _)| old);
+        let repeats = |one: &Ranked| {
+            let other = one.hit.id;
+            other == said || replaced.repeated_by(other).is_some_and(|(old, _)| old == said)
         };
-        let repeats = |at: &usize| {
-            turn(*at) == turn(place) || (is_summary(*at) && session(*at) == session(place))
-        };
-        (0..place).find(repeats).unwrap_or(place)
+        self.first.iter().take(place).position(repeats).unwrap_or(place)
     }
 
     /// Whether the second hit is a newer record of talk about the subject of the first.

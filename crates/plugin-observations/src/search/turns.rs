@@ -110,7 +110,7 @@ fn gives_way(record: &Observation, asks_again: bool, wants_outcome: bool) -> boo
 }
 
 /// Whether a question is, or contains, the message of an error: `ValueError: …`, `a.ts(9,2): error TS2345: …`.
-fn quotes_error(question: &str) -> bool {
+pub(super) fn quotes_error(question: &str) -> bool {
     let names = |word: &str| ERROR_WORDS.iter().any(|end| word.to_lowercase().ends_with(end));
     question.contains(": ") && text::words::words(question).any(|(_, word)| names(word))
 }

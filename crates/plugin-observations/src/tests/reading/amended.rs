@@ -21,7 +21,10 @@ fn is_marked(old: &str, new: &str) -> bool {
     let older = place(old).unwrap_or_else(|| panic!("{old} in {found}"));
     let note = found["results"][older]["note"].to_string();
     let is_marked = note.contains("replaced by #");
-    if is_marked {
+    // A sentence with a name in it looks up that name.
+    let hit = &found["results"][older];
+    let is_exact = hit["match_explain"]["reasons"].to_string().contains("exactly as typed");
+    if is_marked && !is_exact {
         assert!(place(new) < Some(older), "the newer one stands first: {found}");
     }
     is_marked
@@ -366,4 +369,60 @@ fn a_look_up_marks_an_answer_whose_prompt_was_replaced_and_is_no_hit() {
             assert!(place(is) < place(was), "{params}: {found}");
         }
     }
+}
+
+/// @search_newer_decision
+#[test]
+fn a_replaced_decision_pulls_nothing_above_an_exact_look_up() {
+    let world = World::new();
+    let old = "We decided to keep the ledger totals in Redis, see src/ledger/totals.rs.";
+    let new = "We changed our mind: keep the ledger totals in Postgres instead of Redis.";
+    let error = "Exit code 1\nTypeError: unsupported operand for ledger_total";
+    world.prompt(("s-1", WEB), 9 * DAY, old);
+    world.run(("s-1", WEB), 9 * DAY - HOUR, "pytest tests/ledger.py", "failed", error);
+    world.answer(("s-1", WEB), 9 * DAY - 2 * HOUR, "The ledger totals are kept in Redis.");
+    world.prompt(("s-2", WEB), 2 * DAY, new);
+    world.answer(("s-2", WEB), 2 * DAY - HOUR, "The totals are in Postgres now.");
+    for query in [
+        "TypeError: unsupported operand for ledger_total",
+        "ledger_total",
+        "tests/ledger.py",
+        "operand",
+    ] {
+        let found = world.ask("search", json!({ "query": query }));
+        let all = texts(&found["results"]);
+        let place = |text: &str| all.iter().position(|one| one.starts_with(text));
+        let failed = place("pytest tests/ledger.py");
+        assert!(failed.is_some(), "{query}: {found}");
+        assert!(place(new).is_none_or(|newer| Some(newer) > failed), "{query}: {found}");
+    }
+    // A word that only the replaced statement has lists that one, with its mark.
+    let found = world.ask("search", json!({ "query": "src/ledger/totals.rs" }));
+    assert_eq!(texts(&found["results"]).iter().position(|one| one == new), None, "{found}");
+    let note = format!("replaced by #{}", world.id(new));
+    let older =
+        found["results"].as_array().unwrap().iter().find(|hit| hit["content_preview"] == old);
+    assert_eq!(older.unwrap()["note"], note, "{found}");
+    let found = world.ask("search", json!({ "query": "where do we keep the ledger totals" }));
+    let all = texts(&found["results"]);
+    let place = |text: &str| all.iter().position(|one| one == text);
+    assert!(place(new) < place(old) && place(new).is_some(), "{found}");
+}
+
+/// @search_newer_decision
+#[test]
+fn a_replacing_record_comes_before_the_statement_and_not_before_its_turn() {
+    let world = World::new();
+    let old = "We decided to deploy with Ansible from the laptop.";
+    let new = "We switched from Ansible to Kamal for deploys from the laptop.";
+    world.prompt(("s-1", WEB), 9 * DAY, old);
+    let error = "Exit code 4\nhost pier-7 unreachable: port 2222 refused, inventory stale";
+    world.run(("s-1", WEB), 9 * DAY - HOUR, "ansible-playbook pier.yml", "failed", error);
+    world.prompt(("s-2", WEB), 2 * DAY, new);
+    let query = "host pier-7 unreachable port 2222 refused with ansible";
+    let found = world.ask("search", json!({ "query": query }));
+    let all = texts(&found["results"]);
+    let place = |text: &str| all.iter().position(|one| one.starts_with(text));
+    assert_eq!(place("ansible-playbook"), Some(0), "{found}");
+    assert!(place(new) < place(old) && place(new).is_some(), "{found}");
 }
