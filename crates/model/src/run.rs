@@ -1,6 +1,7 @@
 //! Runs of tests and builds, read from their records, and which of them are red.
 
 mod coverage;
+mod runner;
 
 use serde_json::Value;
 
@@ -8,7 +9,8 @@ use text::fingerprint::Fingerprint;
 
 use crate::limits;
 use crate::observation::Observation;
-pub use coverage::{covers, is_fixed_by};
+pub use coverage::is_fixed_by;
+pub use runner::{includes, is_script};
 
 /// The member of `metadata.run` with the fingerprint of a failure whose output was too long to be stored whole.
 pub const FINGERPRINT: &str = "fingerprint";
@@ -19,7 +21,10 @@ pub const NO_TESTS: &str = "no_tests";
 /// The member of `metadata.run` of a run in another project than that of its record.
 pub const ELSEWHERE: &str = "elsewhere";
 
-/// Identifies a test or build: a later run with an equal key replaces an earlier one.
+/// The member of `metadata.run` with the runner whose summary the output of a script shows.
+pub const RUNNER: &str = "runner";
+
+/// Identifies a test or build: its program, and where it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunKey<'a> {
     pub program: &'a str,
@@ -46,30 +51,29 @@ impl<'a> RunKey<'a> {
     }
 }
 
-/// The red runs: those that failed, without a later run of the same key that covered as much or more. A later run of
+/// The red runs: those that failed, without a later run that executed as much or more, by [`includes`]. A later run of
 /// other tests proves nothing, nor does one in another project, one that ran no test, or one that failed before the tests
 /// began. A later run whose result is unknown may have passed. If one red run is a part of
 /// another, the newer one counts.
 pub fn red<'a>(newest_first: impl IntoIterator<Item = &'a Observation>) -> Vec<&'a Observation> {
-    let mut later: Vec<(RunKey<'a>, &'a Observation)> = Vec::new();
+    let mut later: Vec<&'a Observation> = Vec::new();
     let mut red = Vec::new();
     for seen in newest_first {
-        let Some(key) = RunKey::of(seen).filter(|_| !is_elsewhere(seen)) else { continue };
+        if RunKey::of(seen).is_none() || is_elsewhere(seen) {
+            continue;
+        }
         let is_red = result(seen) == Some("failed");
         let is = |name: &str| seen.metadata.as_ref().is_some_and(|all| all["run"][name] == true);
         if is(NO_TESTS) || (seen.failed() && !is_red) {
             continue;
         }
-        let ends = |(of, newer): &(RunKey<'a>, &'a Observation)| {
-            let is_part = || covers(key.program, &seen.content, &newer.content);
-            *of == key
-                && (covers(key.program, &newer.content, &seen.content)
-                    || (result(newer) == Some("failed") && is_part()))
+        let ends = |newer: &&'a Observation| {
+            includes(newer, seen) || (result(newer) == Some("failed") && includes(seen, newer))
         };
         if is_red && !later.iter().any(ends) {
             red.push(seen);
         }
-        later.push((key, seen));
+        later.push(seen);
     }
     red
 }
@@ -92,6 +96,11 @@ pub fn is_lint(program: &str, subcommand: &str) -> bool {
 fn is_elsewhere(seen: &Observation) -> bool {
     let run = seen.metadata.as_ref().and_then(|metadata| metadata.get("run"));
     run.is_some_and(|run| run[ELSEWHERE] == true)
+}
+
+/// The runner whose summary the output of a script shows.
+pub fn runner_of(seen: &Observation) -> Option<&str> {
+    seen.metadata.as_ref()?.get("run")?.get(RUNNER)?.as_str()
 }
 
 /// `passed`, `failed` or `unknown`.

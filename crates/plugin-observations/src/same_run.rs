@@ -55,6 +55,9 @@ impl ProgramKey {
         (key, worked): (&ProgramKey, &Observation),
     ) -> bool {
         let is_later = (worked.at_ms, worked.id) > (failed.at_ms, failed.id);
+        if is_later && RunKey::of(failed).is_some() {
+            return run::includes(worked, failed);
+        }
         if self != key || !is_later {
             return false;
         }
@@ -62,10 +65,7 @@ impl ProgramKey {
         if self.program == "git" && failed.session_id != worked.session_id {
             return false;
         }
-        match RunKey::of(failed).is_some() {
-            true => run::covers(&self.program, &worked.content, &failed.content),
-            false => !self.subcommand.is_empty() || share_word(&worked.content, &failed.content),
-        }
+        !self.subcommand.is_empty() || share_word(&worked.content, &failed.content)
     }
 }
 

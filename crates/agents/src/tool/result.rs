@@ -92,6 +92,10 @@ fn ended(
     if ran_none {
         ended[model::run::NO_TESTS] = true.into();
     }
+    // `make test` says nothing of what it runs, but its output does.
+    if let Some(runner) = report.runner.filter(|_| model::run::is_script(run.program)) {
+        ended[model::run::RUNNER] = runner.into();
+    }
     ended
 }
 

@@ -47,6 +47,8 @@ impl Verdict {
 pub(super) struct RunReport {
     pub(super) verdict: Verdict,
     pub(super) tally: Tally,
+    /// The one test runner that printed a summary.
+    pub(super) runner: Option<&'static str>,
 }
 
 /// Programs with similar verdicts share a family, so that their numbers are added up only once.
@@ -107,6 +109,25 @@ enum Family {
 }
 
 impl Family {
+    /// The program whose summary this is, if runs of it are compared.
+    fn runner(self) -> Option<&'static str> {
+        use Family as F;
+        Some(match self {
+            F::Pytest => "pytest",
+            F::Unittest => "unittest",
+            F::Libtest | F::Nextest => "cargo",
+            F::Jest => "jest",
+            F::Vitest => "vitest",
+            F::Mocha => "mocha",
+            F::Go => "go",
+            F::Maven => "mvn",
+            F::Ctest => "ctest",
+            F::Dotnet => "dotnet",
+            F::Mix => "mix",
+            _ => return None,
+        })
+    }
+
     /// Whether one run prints one summary. The others print one per module or project.
     fn has_one_summary(self) -> bool {
         use Family as F;
@@ -347,7 +368,16 @@ impl Reading<'_> {
             reports.iter().filter(|report| !report.tally.is_empty() && !contradicts(report.tally));
         let tests = tallies.clone().find(|report| report.family != Family::Compiler);
         let tally = tests.or_else(|| tallies.next()).map(|report| report.tally);
-        RunReport { verdict, tally: tally.unwrap_or_default() }
+        let mut runners: Vec<&str> = (reports.iter())
+            .filter(|report| !report.tally.is_empty() || report.is_green)
+            .filter_map(|report| report.family.runner())
+            .collect();
+        runners.dedup();
+        let runner = match *runners.as_slice() {
+            [runner] => Some(runner),
+            _ => None,
+        };
+        RunReport { verdict, tally: tally.unwrap_or_default(), runner }
     }
 }
 

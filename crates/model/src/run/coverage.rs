@@ -45,16 +45,40 @@ const SELECT_NOTHING_VALUED: &[&str] = &[
 /// Whether a run executes everything that another run of the program executed. Each selection of the wider run
 /// (names, files, packages) has to be selected by the narrower one too, or be a directory or module around it. Options
 /// such as `--output-on-failure` select nothing.
-pub fn covers(program: &str, wider: &str, narrower: &str) -> bool {
+pub(super) fn covers(program: &str, wider: &str, narrower: &str) -> bool {
     if wider == narrower {
         return true;
     }
-    let names = |line: &str| selected(program, line).map(|args| named(program, args));
-    let (Some(wider), Some(narrower)) = (names(wider), names(narrower)) else { return false };
-    let is_around = |around: &String, part: &String| {
-        contains(around, part) || (program == "unittest" && is_module_around(around, part))
-    };
-    wider.iter().all(|around| narrower.iter().any(|part| is_around(around, part)))
+    let of = |line: &str| Selection::of(program, line, &[]);
+    of(wider).zip(of(narrower)).is_some_and(|(wider, narrower)| wider.covers(&narrower))
+}
+
+/// The names of tests, files and packages that a run selects; none if it runs everything.
+pub(super) struct Selection {
+    names: Vec<String>,
+    of_modules: bool,
+}
+
+impl Selection {
+    /// The selection of the program in a line. The skipped words select nothing.
+    pub(super) fn of(program: &str, line: &str, skipped: &[&str]) -> Option<Selection> {
+        let mut names = named(program, selected(program, line)?);
+        names.retain(|name| !skipped.contains(&name.as_str()));
+        Some(Selection { names, of_modules: program == "unittest" })
+    }
+
+    /// The arguments behind the name of a script or a target.
+    pub(super) fn of_script(program: &str, script: &str, line: &str) -> Option<Selection> {
+        Selection::of(program, line, &[script])
+    }
+
+    /// Whether each name is around one that the other run selects.
+    pub(super) fn covers(&self, narrower: &Selection) -> bool {
+        let is_around = |around: &String, part: &String| {
+            contains(around, part) || (self.of_modules && is_module_around(around, part))
+        };
+        self.names.iter().all(|around| narrower.names.iter().any(|part| is_around(around, part)))
+    }
 }
 
 /// Whether a run that passed shows that a failed run of its program is fixed. Each test, file or package that it names is

@@ -434,3 +434,23 @@ fn the_counts_of_elixir_include_doctests_and_properties() {
         assert_eq!((tally.passed, tally.failed, tally.skipped), expected, "{output}");
     }
 }
+
+/// @briefing_red_runs
+#[test]
+fn the_runner_inside_of_a_script_is_read_from_its_summary() {
+    let table = [
+        ("make test", "===== 3 passed in 0.04s =====\n", Some("pytest")),
+        ("make test", "Tests:       3 passed, 3 total\nTime:        1.2 s\n", Some("jest")),
+        (
+            "make test",
+            "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n",
+            Some("cargo"),
+        ),
+        ("make test", "all good\n", None),
+    ];
+    for (line, output, expected) in table {
+        let commands = containers::commands(line);
+        let (place, run) = runs::of(&commands).expect("a run");
+        assert_eq!(read(&commands, place, &run, &[output]).runner, expected, "{output}");
+    }
+}
