@@ -107,6 +107,30 @@ pub(crate) fn has_worked(seen: &Observation) -> bool {
         && !is("is_interrupt")
 }
 
+/// Whether a command that worked may have changed what another one needs: an installation, a migration, a service that
+/// was started. Tests, builds, git, and commands that only look do not count.
+pub(crate) fn changes_state(seen: &Observation) -> bool {
+    const CHECKS_ONLY: &[&str] = &["git", "curl", "wget", "python", "python3", "node"];
+    let sets = |line: &str| {
+        let mut words = line.split_whitespace();
+        matches!(words.next(), Some("export" | "set" | "source" | "."))
+    };
+    seen.obs_type.kind() == ObsType::Command
+        && has_worked(seen)
+        && RunKey::of(seen).is_none()
+        && !agents::is_read_only(&seen.content)
+        && (sets(&seen.content)
+            || acting(&seen.content).is_some_and(|command| {
+                command.decides && !CHECKS_ONLY.contains(&&*command.program)
+                    || (command.program.starts_with("python") && is_installer(&command))
+            }))
+}
+
+/// `python -m pip install …`, `python manage.py migrate`
+fn is_installer(command: &Simple) -> bool {
+    command.args.iter().any(|arg| matches!(arg.as_str(), "pip" | "migrate" | "upgrade" | "venv"))
+}
+
 /// Whether a command did not fail, as far as it is known.
 pub(crate) fn may_have_worked(seen: &Observation) -> bool {
     use ObsType::{Command, GitCommit, GitPush, Github};

@@ -29,6 +29,8 @@ const RERUNS_MAX: usize = 1;
 const SAME_SUBJECT: f64 = 0.6;
 /// The most edited files that a fix names.
 const FILES_BETWEEN: usize = 3;
+/// The most commands between a failure and its fix that a row names.
+const PREPARED_NAMED: usize = 2;
 
 pub(super) fn add(writer: &mut SectionWriter<'_>) {
     decisions(writer, Slot::Learned);
@@ -245,6 +247,8 @@ struct Fix<'a> {
     worked: &'a Observation,
     /// Files that were edited between the two.
     between: Vec<&'a str>,
+    /// Commands between the two that may have been the fix: an installation, a migration, a service that was started.
+    prepared: Vec<&'a str>,
 }
 
 /// A failure with its fix, as text for a row.
@@ -285,7 +289,8 @@ pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
         if !all && told_fixes.next().is_some() {
             continue;
         }
-        let Some(fix) = fix_of(failure, &key, &worked, &work.edits) else { continue };
+        let between = (work.edits.as_slice(), work.commands.as_slice());
+        let Some(fix) = fix_of(failure, &key, &worked, between) else { continue };
         if only_stages(&fix) || told_fixes.any(|known| known == fix.worked.id) {
             continue;
         }
@@ -297,8 +302,8 @@ pub(super) fn fixes(writer: &mut SectionWriter<'_>, slot: Slot) {
         let is_other = fix.worked.content != failure.content;
         let inside = fix.between.iter().filter(|path| work.holds(path));
         let files: Vec<String> = inside.take(FILES_BETWEEN).map(|path| (*path).into()).collect();
-        if !is_other && files.is_empty() {
-            // Running the command again worked without an edit: there is no fix to show.
+        if !is_other && files.is_empty() && fix.prepared.is_empty() {
+            // Running the command again worked without a change: there is no fix to show.
             continue;
         }
         let text = told(writer, &fix, &files);
@@ -322,7 +327,7 @@ fn fix_of<'a>(
     failure: &'a Observation,
     key: &ProgramKey,
     commands: &[(ProgramKey, &'a Observation)],
-    edits: &'a [Observation],
+    (edits, acted): (&'a [Observation], &'a [Observation]),
 ) -> Option<Fix<'a>> {
     let mut oldest_first = commands.iter().rev();
     let fixes = |(of, seen): &&(ProgramKey, &Observation)| {
@@ -336,7 +341,20 @@ fn fix_of<'a>(
             between.push(path);
         }
     }
-    Some(Fix { failure, worked, between })
+    let mut prepared: Vec<&str> = Vec::new();
+    // The newest are listed first.
+    for seen in acted.iter().rev() {
+        let is_between = (failure.at_ms, failure.id) < (seen.at_ms, seen.id)
+            && (seen.at_ms, seen.id) < (worked.at_ms, worked.id)
+            && seen.session_id == worked.session_id;
+        let line = seen.content.trim();
+        if is_between && !prepared.contains(&line) && same_run::changes_state(seen) {
+            prepared.push(line);
+        }
+    }
+    // The last ones were run because the others did not help.
+    let last = prepared.len().saturating_sub(PREPARED_NAMED);
+    Some(Fix { failure, worked, between, prepared: prepared.split_off(last) })
 }
 
 /// Whether a fix is only `git add` before a commit. The output of git says what to do then.
@@ -361,13 +379,20 @@ fn told(writer: &SectionWriter<'_>, fix: &Fix<'_>, files: &[String]) -> String {
         told.push_str(&format!(": {finding}"));
     }
     let files: Vec<&str> = files.iter().map(|path| writer.shown(path)).collect();
-    let edited = files.join(", ");
+    let mut changes: Vec<String> = Vec::new();
+    if !files.is_empty() {
+        changes.push(format!("edits of {}", files.join(", ")));
+    }
+    let command =
+        |line: &&str| format!("`{}`", text::line_of_words(line, limits::RED_COMMAND_CHARS));
+    changes.extend(fix.prepared.iter().map(command));
+    let changes = changes.join(" and ");
     let same = fix.worked.content == fix.failure.content;
-    match (same, edited.is_empty()) {
-        (true, _) => told.push_str(&format!(" → worked after edits of {edited}")),
+    match (same, changes.is_empty()) {
+        (true, _) => told.push_str(&format!(" → worked after {changes}")),
         (false, true) => told.push_str(&format!(" → worked: `{}`", line(fix.worked))),
         (false, false) => {
-            told.push_str(&format!(" → worked: `{}` after edits of {edited}", line(fix.worked)));
+            told.push_str(&format!(" → worked: `{}` after {changes}", line(fix.worked)));
         }
     }
     told

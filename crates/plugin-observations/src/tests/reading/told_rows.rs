@@ -617,3 +617,32 @@ fn a_turn_without_an_answer_of_the_agent_has_what_its_subagent_found() {
     let briefing = started(&world, ("s-3", WEB), "startup");
     assert!(briefing.contains("never removes") && !briefing.contains(found), "{briefing}");
 }
+
+/// @briefing_fixes
+#[test]
+fn an_equal_command_is_fixed_by_an_installation_a_migration_or_a_service_between() {
+    for (between, is_fix) in [
+        ("pip install requests", true),
+        ("npm i left-pad", true),
+        ("cargo add serde", true),
+        ("sudo apt-get install -y libpq-dev", true),
+        ("psql shop -c 'CREATE EXTENSION pgcrypto'", true),
+        ("python manage.py migrate", true),
+        ("docker compose up -d db", true),
+        ("export DATABASE_URL=postgres://localhost/shop", true),
+        ("git status", false),
+        ("cat requirements.txt", false),
+        ("git commit -am wip", false),
+        ("docker ps", false),
+    ] {
+        let world = World::new();
+        world.prompt(S, 9 * HOUR, "repair the import of the bank");
+        let error = "ModuleNotFoundError: No module named 'requests'";
+        world.run(S, 8 * HOUR, "pytest tests/a.py", "failed", error);
+        world.command(S, 7 * HOUR, between);
+        world.run(S, 6 * HOUR, "pytest tests/a.py", "passed", "");
+        let fix = format!("`pytest tests/a.py` failed: {error} → worked after `{between}`");
+        let expected: Vec<String> = is_fix.then_some(fix).into_iter().collect();
+        assert_eq!(told(&world, "Learned"), expected, "{between}");
+    }
+}
