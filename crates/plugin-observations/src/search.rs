@@ -535,11 +535,16 @@ impl SearchParams {
         (hits, mut records): (Hits, RecordsRead),
         (mut ranked, mut others): (Vec<Ranked>, Vec<Ranked>),
     ) -> Result<Found, OpError> {
-        let first: Vec<Hit> =
-            ranked.iter().take(limits::EVIDENCE_HITS).map(|one| one.hit).collect();
+        let is_default = self.diverse && self.order_by == OrderBy::Best;
+        let mut first: Vec<Hit> = Vec::new();
+        for one in ranked.iter().take(limits::EVIDENCE_HITS) {
+            // A question answers nothing. Its turn, with its answer, is judged below.
+            let asks = is_default && records.read_hit(rx, one.hit)?.is_some_and(turns::only_asks);
+            first.extend((!asks).then_some(one.hit));
+        }
         let mut merely_similar = self.diverse
             && self.order_by != OrderBy::Recent
-            && !first.is_empty()
+            && !ranked.is_empty()
             && !hits.is_answered(rx, query, &first, |hit| records.terms_of_hit(rx, &hits, hit))?;
         let mut replaced = Replacements::of_question(&self.query);
         if self.diverse && self.order_by == OrderBy::Best {

@@ -303,12 +303,24 @@ pub(super) fn by_turns(
     let best = turns.len().min(OUTCOME_TURNS);
     let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, folds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
+    // A question that was asked before and got no answer is none itself.
+    let is_unanswered = |turn: &Turn| {
+        turn.hits.iter().all(|one| records.get(one.ranked.hit.id).is_some_and(only_asks))
+    };
     let is_likely = |turn: &Turn| {
         let project = turn.hits.first().map_or(0, |one| one.ranked.hit.project);
-        turn.meaning > 0.0 && hits.evidence.is_enough(project, turn.terms, turn.meaning)
+        turn.meaning > 0.0
+            && !is_unanswered(turn)
+            && hits.evidence.is_enough(project, turn.terms, turn.meaning)
     };
-    let is_answered = turns.iter().take(best).any(is_likely);
+    let ids = |turn: &Turn| turn.hits.iter().map(|one| one.ranked.hit.id).collect::<Vec<i64>>();
+    let likely: Vec<Vec<i64>> =
+        turns.iter().take(best).filter(|turn| is_likely(turn)).map(ids).collect();
+    let unanswered: Vec<i64> =
+        turns.iter().filter(|turn| is_unanswered(turn)).flat_map(ids).collect();
+    let is_answered = !likely.is_empty();
     let mut first = in_order(hits, turns);
+    questions_behind(&mut first, &unanswered, &likely);
     first.extend(behind);
     Ok((first, is_answered))
 }
@@ -534,6 +546,19 @@ fn in_order(hits: &Hits, turns: Vec<Turn>) -> Vec<Ranked> {
     let most = all.iter().map(|one| one.first).fold(1.0, f64::max);
     all.iter_mut().for_each(|one| one.first /= most);
     all
+}
+
+/// Puts the questions without an answer behind the best hit of each turn that is a likely answer.
+fn questions_behind(hits: &mut [Ranked], unanswered: &[i64], likely: &[Vec<i64>]) {
+    let best = |ids: &Vec<i64>| {
+        let of = hits.iter().filter(|one| ids.contains(&one.hit.id)).map(|one| one.first);
+        of.fold(0.0, f64::max)
+    };
+    let Some(least) = likely.iter().map(best).reduce(f64::min) else { return };
+    for one in hits.iter_mut().filter(|one| unanswered.contains(&one.hit.id)) {
+        one.first = one.first.min(BEHIND_ANSWER * least);
+    }
+    best_first(hits);
 }
 
 fn best_first(hits: &mut [Ranked]) {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::briefing::world_with;
-use super::{HOUR, WEB, World};
+use super::{DAY, HOUR, WEB, World, texts};
 
 const S: (&str, &str) = ("s-1", WEB);
 const NEXT: (&str, &str) = ("s-2", WEB);
@@ -233,4 +233,28 @@ fn a_reply_gets_the_answer_that_asked_and_later_prompts_what_came_of_it() {
     let rows = block(&world, "Migrate the berths controller to Pundit now");
     assert!(rows.iter().any(|row| row.1.contains("Roles are looked up")), "{rows:?}");
     assert!(!rows.iter().any(|row| row.1.contains("one red example")), "{rows:?}");
+}
+
+/// @search_answers_first @search_honest_nothing
+#[test]
+fn a_question_without_an_answer_is_no_answer_and_ranks_below_one() {
+    let world = World::new();
+    let asked = "Which queue does the harbour importer read its readings from?";
+    for day in [9, 8] {
+        let session = format!("s-{day}");
+        world.prompt((&session, WEB), day * DAY, asked);
+    }
+    let found = world.ask("search", json!({ "query": asked }));
+    assert!(found["merely_similar"].as_bool() == Some(true), "{found}");
+    let told = json!({ "for": "prompt", "prompt": asked });
+    let told = world.call_from(Some(WEB), "briefing", told).unwrap();
+    assert_eq!(told["text"], "", "{told}");
+    let fact = "The harbour importer reads its readings from the NATS queue tide.readings.";
+    world.prompt(("s-3", WEB), 30 * DAY, "Look at the importer of the harbour.");
+    world.answer(("s-3", WEB), 30 * DAY - HOUR, fact);
+    let found = world.ask("search", json!({ "query": asked }));
+    assert!(found["merely_similar"].is_null(), "{found}");
+    let all = texts(&found["results"]);
+    let place = |text: &str| all.iter().position(|one| one.starts_with(text)).unwrap();
+    assert!(place("The harbour importer") < place("Which queue"), "{found}");
 }
