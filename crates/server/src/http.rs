@@ -182,6 +182,13 @@ async fn answer(
         // The unread rest of a body would be parsed as the next request. A client that sent `Expect` sends no
         // body after a refusal.
         let ends = match rest {
+            // Reading a large body would delay the refusal.
+            Some(rest) if message::announced(&rest) > limits::REQUEST_BYTES_MAX => {
+                if !asks_first {
+                    message::drain_beside(rest);
+                }
+                true
+            }
             Some(rest) => asks_first || !message::drained(rest).await,
             None => false,
         };
@@ -409,9 +416,14 @@ async fn answer_rest(
     let endpoint = path.endpoint(head.method.as_str());
     let endpoint = endpoint.ok_or_else(|| OpError::internal("the path has no such method"))?;
     let call = call_id(head)?.unwrap_or_else(client::mint);
-    let bytes = message::read(connection, head, body).await?;
     let shared = &connection.shared;
     let runtime = &shared.face.runtime;
+    let announced = body.as_ref().map_or(0, message::announced);
+    if let Err(error) = runtime.table().check_size(endpoint.op.name, announced) {
+        body.take().into_iter().for_each(|body| message::refuse(head, body));
+        return Err(error.into());
+    }
+    let bytes = message::read(connection, head, body).await?;
     runtime.table().check_size(endpoint.op.name, bytes.len())?;
     let query = head.uri.query().unwrap_or_default();
     let params = endpoint.params(head.uri.path(), query, &bytes)?;

@@ -77,15 +77,29 @@ pub(crate) async fn read(
     }
 }
 
+/// The length that the head of the request announces.
+pub(crate) fn announced(body: &Incoming) -> usize {
+    usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX)
+}
+
+/// Takes a body that is refused for its announced length.
+pub(crate) fn refuse(head: &Parts, body: Incoming) {
+    // A client that sent `Expect` reads the refusal without sending its body.
+    if !head.headers.contains_key(header::EXPECT) {
+        drain_beside(body);
+    }
+}
+
+/// Reads and discards a large body beside the refusal, which is sent at once, so that the client can finish sending.
+pub(crate) fn drain_beside(body: Incoming) {
+    if announced(&body) <= limits::BODY_DISCARD_BYTES_MAX {
+        runtime::tasks::spawn("refused body", drained(body));
+    }
+}
+
 async fn read_all(head: &Parts, mut body: Incoming) -> Result<Bytes, Refused> {
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if announced > limits::BODY_BYTES_MAX {
-        // A client that sent `Expect` reads the refusal without sending its body.
-        if announced <= limits::BODY_DISCARD_BYTES_MAX && !head.headers.contains_key(header::EXPECT)
-        {
-            // The refusal is sent at once; the body is read beside it, so that the client can finish sending.
-            runtime::tasks::spawn("refused body", drained(body));
-        }
+    if announced(&body) > limits::BODY_BYTES_MAX {
+        refuse(head, body);
         return Err(too_large());
     }
     let mut first = Bytes::new();

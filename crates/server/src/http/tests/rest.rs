@@ -1,5 +1,7 @@
 //! REST routes through a real socket: methods, mapping, refusals.
 
+use std::time::{Duration, Instant};
+
 use contract::{Access, Cx, Op, OpInfo, Operation, Plugin, RestMethod, RestRoute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -153,6 +155,25 @@ async fn undeclared_methods_and_parameters_are_refused_in_json() {
     let large = "x".repeat(limits::REQUEST_BYTES_MAX);
     let large = server.ask("PUT", HINT, &[], &format!(r#"{{"value":"{large}"}}"#)).await;
     assert_eq!((large.status, large.word().as_str()), (413, "too_large"));
+    // A length that is too large is refused before the body arrives, also where there is no such method.
+    let length = limits::REQUEST_BYTES_MAX + (1 << 20);
+    for (line, status) in [("PUT /api/hints/web/build", 413), ("POST /api/hints/web/build", 405)] {
+        let head = format!(
+            "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let mut fastest = Duration::MAX;
+        for _ in 0..3 {
+            let mut client = server.connect().await;
+            let sent = Instant::now();
+            client.send(&head).await;
+            let refused = client.reply().await;
+            assert_eq!(refused.status, status, "{line}: {}", refused.body);
+            assert!(refused.json()["error"].is_string() && refused.json()["code"].is_string());
+            fastest = fastest.min(sent.elapsed());
+        }
+        assert!(fastest < limits::BODY_DISCARD, "{line}: the body was waited for: {fastest:?}");
+    }
     let listed = r#"{"jsonrpc":"2.0","id":1,"method":"list_components"}"#;
     let listed = server.ask("POST", "/rpc", &[], listed).await.json();
     assert_eq!(listed["result"]["components"], json!([]), "nothing was written");
