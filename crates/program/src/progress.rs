@@ -10,6 +10,10 @@ use serde_json::Value;
 /// Interval of polling, and the delay before the bar appears, so that quick jobs show none.
 const POLL: Duration = Duration::from_millis(300);
 
+/// The bar of an import: 39 columns, and the name of the file in the rest. A line that is wider than the terminal would
+/// be drawn below itself again and again.
+pub(crate) const IMPORT_BAR: &str = "{bar:8} {percent} % of {total_bytes}, {eta} left {wide_msg}";
+
 /// Runs `work` and shows the progress of the running job meanwhile. `jobs` returns the answer of `list_jobs`. Without
 /// a terminal on stderr it only runs `work`.
 pub(crate) fn shown<T>(jobs: impl Fn() -> Option<Value> + Send, work: impl FnOnce() -> T) -> T {
@@ -41,9 +45,9 @@ fn running(answer: &Value) -> Option<JobProgress> {
 
 fn draw(bar: &ProgressBar, progress: &JobProgress) {
     let template = match progress.total {
-        Some(_) => "{msg} [{bar:30}] {percent} % ({elapsed})",
-        None if progress.done > 0 => "{spinner} {msg} {pos} ({elapsed})",
-        None => "{spinner} {msg} ({elapsed})",
+        Some(_) => "[{bar:10}] {percent} % ({elapsed}) {wide_msg}",
+        None if progress.done > 0 => "{spinner} {pos} ({elapsed}) {wide_msg}",
+        None => "{spinner} ({elapsed}) {wide_msg}",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
@@ -59,9 +63,76 @@ fn draw(bar: &ProgressBar, progress: &JobProgress) {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use indicatif::{ProgressDrawTarget, TermLike};
     use serde_json::json;
 
     use super::*;
+
+    /// The lines that a bar draws on a terminal of this width.
+    #[derive(Clone, Debug, Default)]
+    struct Lines(u16, Arc<Mutex<String>>);
+
+    impl TermLike for Lines {
+        fn width(&self) -> u16 {
+            self.0
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(&format!("{text}\n"))
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.1.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            self.write_str("\n")
+        }
+        fn flush(&self) -> io::Result<()> {
+            self.write_str("\n")
+        }
+    }
+
+    /// @terminal_width
+    #[test]
+    fn a_bar_fits_a_narrow_terminal() {
+        for width in [40, 80] {
+            let lines = Lines(width, Arc::default());
+            let target = || ProgressDrawTarget::term_like_with_hz(Box::new(lines.clone()), 255);
+            let step = "rebuilding the search index from all the records of the store".to_owned();
+            for (done, total) in [(0, None), (7_000_000, None), (7_000_000, Some(9_000_000))] {
+                let bar = ProgressBar::no_length();
+                bar.set_draw_target(target());
+                draw(&bar, &JobProgress { step: step.clone(), done, total });
+                bar.abandon();
+            }
+            let style = ProgressStyle::with_template(IMPORT_BAR).unwrap();
+            let bar =
+                ProgressBar::with_draw_target(Some(1_073_000_000), target()).with_style(style);
+            bar.set_message("transcripts of a project with a long name.jsonl");
+            bar.set_position(999_000_000);
+            bar.abandon();
+            let drawn = lines.1.lock().unwrap().clone();
+            assert!(drawn.contains("rebuilding") && drawn.contains(" % of "), "{drawn}");
+            for line in drawn.split(['\n', '\r']) {
+                let columns = text::table::columns(line.trim_end());
+                assert!(columns <= usize::from(width), "{columns} at {width}: {line:?}");
+            }
+        }
+    }
 
     #[test]
     fn the_progress_shown_is_that_of_the_running_job() {

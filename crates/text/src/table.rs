@@ -51,7 +51,8 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     filled(text, width, true)
 }
 
-/// Lines filled with words. With `breaks`, a word that is wider than a line is broken.
+/// Lines filled with words. A word that is wider than a line is broken; without `breaks`, a path or an address is not,
+/// so that it can be copied.
 fn filled(text: &str, width: usize, breaks: bool) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in words(text, width) {
@@ -65,7 +66,7 @@ fn filled(text: &str, width: usize, breaks: bool) -> Vec<String> {
             lines.push(std::mem::take(&mut line));
         }
         let mut rest = word;
-        while breaks && columns(rest) > width {
+        while columns(rest) > width && (breaks || !is_address(word)) {
             let (part, after) = rest.split_at(break_of(rest, width));
             lines.push(part.to_owned());
             rest = after;
@@ -74,6 +75,11 @@ fn filled(text: &str, width: usize, breaks: bool) -> Vec<String> {
     }
     lines.extend((!line.is_empty()).then_some(line));
     lines
+}
+
+/// Whether a word is a path or an address, or an assignment of one.
+fn is_address(word: &str) -> bool {
+    word.contains('/') || word.contains('\\')
 }
 
 /// The words of a text. A command in backticks counts as one word if it fits into a line.

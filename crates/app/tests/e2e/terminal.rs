@@ -70,6 +70,27 @@ fn no_line_of_a_list_is_wider_than_the_terminal() {
 
 /// @terminal_width
 #[test]
+fn text_without_spaces_is_wrapped_and_paths_stay_whole() {
+    let home = furnished();
+    let words = "\u{6c34}".repeat(45) + &"x".repeat(60);
+    let path = format!("/srv/{}", "deep/".repeat(20));
+    for content in [format!("{words} deep"), format!("{path} deep")] {
+        home.run(&["memory", "add", &content]).ok();
+    }
+    for columns in [80_usize, 40] {
+        let args = &["memory", "find", "deep", "--project", "*"];
+        let run = home.on_terminal(args, u16::try_from(columns).unwrap(), 2_000);
+        let shown = plain(&run.stdout);
+        assert!(shown.contains(&path), "{shown}");
+        for line in shown.lines().filter(|line| !line.contains("/srv/")) {
+            let wide = line.chars().map(|c| if c == '\u{6c34}' { 2 } else { 1 }).sum::<usize>();
+            assert!(wide <= columns, "{wide} columns: {line:?}");
+        }
+    }
+}
+
+/// @terminal_width
+#[test]
 fn numbers_on_a_narrow_terminal_have_their_headings() {
     let home = furnished();
     let shown = |args: &[&str]| plain(&home.on_terminal(args, 40, 2_000).stdout);

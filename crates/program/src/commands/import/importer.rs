@@ -16,12 +16,12 @@ use super::plan::ImportPlan;
 use super::reading::{FilePart, PlannedFile, Readers, ReadyEvent};
 use super::totals::ImportTotals;
 use crate::calls;
+use crate::progress::IMPORT_BAR;
 
 /// A bar that shows how far an import is.
 pub(super) fn bar(plan: &ImportPlan) -> ProgressBar {
     let bar = ProgressBar::new(plan.files.iter().map(|(_, file)| file.bytes).sum());
-    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left  {msg}";
-    if let Ok(style) = ProgressStyle::with_template(template) {
+    if let Ok(style) = ProgressStyle::with_template(IMPORT_BAR) {
         bar.set_style(style);
     }
     bar
