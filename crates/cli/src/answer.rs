@@ -63,10 +63,20 @@ fn in_words_of_the_line(error: OpError, call: &OpCall, name: &ProgramName) -> Op
         Some((label, rest)) => OpError { message: format!("{label}: {rest}"), ..error }
             .hint(format!("See `{} --help`.", name.any_line(call.op.cli.path))),
         None => OpError {
-            message: call.words.reworded(&error.message),
+            message: labelled(call.words.reworded(&error.message), label),
             hint: error.hint.map(|hint| call.words.reworded(&hint)),
             ..error
         },
+    }
+}
+
+/// A message about a member of an object, such as a glob, with the flag that it was given by.
+fn labelled(message: String, label: Option<&(String, String)>) -> String {
+    match label {
+        Some((path, label)) if path.contains('.') && !message.contains(label.as_str()) => {
+            format!("{label}: {message}")
+        }
+        _ => message,
     }
 }
 

@@ -9,7 +9,7 @@ use clap::{ArgMatches, Command};
 use contract::op::OpInfo;
 use contract::{Operation, Table};
 use model::OpError;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::input::{self, Stdin};
 use crate::name::{ProgramName, Saying};
@@ -27,6 +27,10 @@ pub struct Parsed {
     /// `--port`.
     pub port: Option<u16>,
 }
+
+/// The command that shows records, and the one that reads any entry.
+const SHOW: &[&str] = &["show"];
+const GET: &[&str] = &["get"];
 
 /// The selected action of a command line.
 pub enum Selection {
@@ -205,6 +209,9 @@ impl LineParts<'_> {
             let path = path.into_iter().map(str::to_owned).collect();
             return Ok(Selection::Own(OwnCommand { path, matches: self.matches.clone() }));
         }
+        if let Some(call) = self.entry_shown(&path) {
+            return Ok(Selection::Op(call));
+        }
         if let Some(op) = self.table.iter().find(|op| op.info.cli.path == path) {
             return Ok(Selection::Op(self.operation(op, stdin)?));
         }
@@ -214,6 +221,24 @@ impl LineParts<'_> {
             Some(COMPLETIONS) => Ok(self.completions(out)),
             _ => Err(OpError::internal("clap accepted an undeclared command").into()),
         }
+    }
+
+    /// `show PATH` of an entry that is no record, such as `memory://ID`: the call of `get`.
+    fn entry_shown(&self, path: &[&str]) -> Option<OpCall> {
+        let of = |words: &[&str]| self.table.iter().find(|op| op.info.cli.path == words);
+        let ids = Param::all(of(path).filter(|_| path == SHOW)?);
+        let ids = ids.into_iter().find(|param| param.position.is_some())?;
+        let mut given = self.matches.get_many::<String>(&ids.id())?;
+        let (entry, more) = (given.next()?, given.next());
+        let scheme = entry.split_once("://")?.0;
+        if more.is_some() || scheme == "obs" || self.table.scheme(scheme).is_none() {
+            return None;
+        }
+        let get = of(GET)?;
+        let words = LineWords::new(self.table, &Param::all(get));
+        let labels = vec![("path".to_owned(), ids.label())];
+        let call = OpCall::new(get.info, json!({ "path": entry }));
+        Some(OpCall { labels, words, is_json: false, ..call })
     }
 
     fn operation(&self, op: &Operation, stdin: &mut Stdin<'_>) -> Result<OpCall, ParseFailure> {

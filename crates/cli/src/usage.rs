@@ -99,11 +99,25 @@ fn message(said: &ClapContext<'_>, argv: &[OsString], command: &Command) -> Stri
             let rendered = said.0.render().to_string();
             let first = rendered.lines().next().unwrap_or_default();
             let first = first.trim_start_matches("error: ");
+            if let Some(range) = out_of_range(first) {
+                return text::one_line(
+                    &format!("{typed} wants a number {range}, not '{value}'"),
+                    300,
+                );
+            }
             let first = first.replace("invalid digit found in string", "it is not a number");
             if typed == flag { first } else { first.replace(&arg, &typed) }
         }
     };
     text::one_line(&message, 300)
+}
+
+/// The valid numbers, if clap's message is about one outside of them: `99999 is not in 0..=65535`.
+fn out_of_range(message: &str) -> Option<String> {
+    let (_, range) = message.split_once(" is not in ")?;
+    let (from, to) = range.trim().split_once("..")?;
+    let to = to.trim_start_matches('=');
+    Some(if to.is_empty() { format!("from {from}") } else { format!("from {from} to {to}") })
 }
 
 /// The hint: the probable fix, and the usage of the command.
@@ -128,6 +142,11 @@ fn hint(
     let usage = said.text(ContextKind::Usage);
     let usage = usage.lines().next().unwrap_or_default();
     let usage = usage.split_whitespace().collect::<Vec<_>>().join(" ");
+    // For a flag that it does not know, clap leaves out all flags.
+    let usage = match said.0.kind() {
+        ErrorKind::UnknownArgument if !usage.is_empty() => whole_usage(words, command),
+        _ => usage,
+    };
     match (unknown.is_some(), meant) {
         (true, Some(meant)) => meant,
         (true, None) if is_root => format!("`{words} --help` lists the commands."),
@@ -155,6 +174,13 @@ fn hint(
     }
 }
 
+/// The usage of a command with all its parts, on one line.
+fn whole_usage(words: &str, command: &Command) -> String {
+    let usage = command.clone().bin_name(words).render_usage().to_string();
+    let first = usage.lines().next().unwrap_or_default();
+    first.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The subcommands that help shows.
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set())
@@ -169,7 +195,7 @@ fn example(command: &Command, name: &ProgramName) -> Option<String> {
 
 /// Words that users type for each other. A typed word suggests a command or a flag of its row.
 const SYNONYMS: &[&[&str]] = &[
-    &["search", "find", "query"],
+    &["search", "find", "query", "grep"],
     &["list", "ls"],
     &["delete", "remove", "rm", "purge", "forget", "erase", "clear"],
     &["show", "get", "view"],
@@ -180,6 +206,19 @@ const SYNONYMS: &[&[&str]] = &[
     &["before", "until"],
     &["type", "kind"],
     &["limit", "last", "count"],
+];
+
+/// Words of other programs, and what they are here.
+const OF_OTHERS: &[(&str, &str)] = &[
+    (
+        "remember",
+        "Did you mean `{} mark` (a note in the timeline) or `{} memory add` (recalled by later sessions)?",
+    ),
+    (
+        "note",
+        "Did you mean `{} mark` (a note in the timeline) or `{} memory add` (recalled by later sessions)?",
+    ),
+    ("version", "`{} --version` prints the version."),
 ];
 
 /// Words for two commands in a row.
@@ -201,6 +240,10 @@ fn suggested_command(typed: &str, command: &Command) -> Option<String> {
         shown(command)
             .flat_map(|below| std::iter::once(below.get_name()).chain(below.get_visible_aliases()))
     };
+    let other = OF_OTHERS.iter().find(|(word, _)| *word == typed);
+    if let Some((_, meant)) = other.filter(|_| names().any(|name| name == "mark")) {
+        return Some(meant.replace("{}", command.get_name()));
+    }
     let sequence = SEQUENCES.iter().find(|(word, _)| *word == typed);
     if let Some((_, [first, second])) = sequence
         && [first, second].iter().all(|word| names().any(|name| name == **word))

@@ -10,19 +10,25 @@ use crate::param::Param;
 pub(crate) struct LineWords {
     /// Names of operations, and the words of their commands.
     commands: Vec<(&'static str, String)>,
-    /// Names of parameters that cannot be ordinary words, and their flags.
+    /// Names of parameters in backticks, or that cannot be ordinary words, and their flags or their names in the usage.
     flags: Vec<(String, String)>,
 }
 
 impl LineWords {
     /// The words for a command with these parameters.
     pub(crate) fn new(table: &Table, params: &[Param]) -> LineWords {
-        let flags =
-            params.iter().filter(|param| param.position.is_none() && param.name.contains('_'));
-        LineWords {
-            commands: LineWords::of_commands(table, &ProgramName::FULL).commands,
-            flags: flags.map(|param| (param.name.clone(), format!("--{}", param.flag()))).collect(),
+        let mut flags = Vec::new();
+        for param in params {
+            // Also without backticks: no ordinary word has a dot or an underscore inside.
+            if !param.within.is_empty() {
+                flags.push((param.path(), param.label()));
+            }
+            flags.push((format!("`{}`", param.name), param.label()));
+            if param.position.is_none() && param.name.contains('_') {
+                flags.push((param.name.clone(), param.label()));
+            }
         }
+        LineWords { commands: LineWords::of_commands(table, &ProgramName::FULL).commands, flags }
     }
 
     /// The commands alone, as the program is called by this name, for [`LineWords::explained`].

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use model::hint::Ttl;
+use model::limits;
 use model::observation::RecordType;
 use serde_json::Value;
 
@@ -126,10 +127,11 @@ impl Config {
                 _ => String::new(),
             };
             return Err(format!(
-                "{} wants {} {}{like}",
+                "{} wants {} {}{like}; it cannot be '{}'",
                 key.key,
                 article(key.kind),
-                key.kind.word()
+                key.kind.word(),
+                text::one_line(value, limits::PREVIEW_CHARS)
             ));
         }
         self.values.insert(key.key, value.to_owned());

@@ -60,7 +60,10 @@ pub fn check_query(query: &str) -> Result<(), OpError> {
 pub fn check_importance(param: &str, importance: f64) -> Result<(), OpError> {
     match (0.0..=1.0).contains(&importance) {
         true => Ok(()),
-        false => Err(OpError::invalid(param, format!("`{param}` is not between 0 and 1"))),
+        false => Err(OpError::invalid(
+            param,
+            format!("`{param}` is {importance}, which is not between 0 and 1"),
+        )),
     }
 }
 

@@ -84,9 +84,12 @@ impl Op for Timeline {
             Ok(anchored.next().map(|anchor| (anchor, before, anchored.collect())))
         })?;
         let (anchor, before, after) = found.ok_or_else(|| {
-            OpError::not_found("anchor observation not found")
-                .with("anchor", params.anchor)
-                .hint("`search` gives the ids of records.")
+            OpError::not_found("anchor observation not found").with("anchor", params.anchor).hint(
+                format!(
+                    "No record has the id {}; `search` gives the ids of records.",
+                    params.anchor
+                ),
+            )
         })?;
         Ok(TimelineOutput { anchor, before, after, answered_at: cx.now.div_euclid(1000) })
     }

@@ -95,8 +95,10 @@ impl LoadedFile {
 /// Writes one setting into the file; everything else stays as it is.
 pub fn set(table: &Table, file: &Path, name: &str, value: &str) -> Result<(), OpError> {
     let key = find(table.config_keys(), name)?;
-    set_checked(table, &mut Config::defaults([key]), key, value)
-        .map_err(|why| OpError::invalid("value", why))?;
+    set_checked(table, &mut Config::defaults([key]), key, value).map_err(|why| {
+        let hint = format!("`rekindle config get {name}` shows the value in force.");
+        OpError::invalid("value", why).hint(hint)
+    })?;
     let mut document = read(file)?;
     let item = match key.kind {
         ConfigKind::Integer | ConfigKind::UpTo(_) | ConfigKind::Port => {

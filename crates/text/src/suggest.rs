@@ -1,32 +1,40 @@
 //! Suggestions for an unknown name.
 
+use std::cmp::Reverse;
+
 /// Maximum number of suggestions.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// The names closest to this one, best first: those within a few typing errors, then those that begin with it, then
-/// those that contain it.
+/// The names closest to this one, the most likely first. A name that begins with the typed letters is as likely as one
+/// with a single typing error; names that only contain them are last. Of equally close names, those with the same
+/// beginning are more likely, because few people mistype the first letter.
 pub fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     // The input may be of any length; names are short.
     let slips_max = (name.len() / 3).clamp(1, 4);
-    let mut near: Vec<(usize, &str)> = known
-        .filter_map(|candidate| {
-            if candidate.len().abs_diff(name.len()) <= slips_max {
-                let slips = distance(name, candidate);
-                if slips <= slips_max {
-                    return Some((slips, candidate));
-                }
-            }
-            let is_part = name.len() >= 3 && candidate.contains(name);
-            let begins = usize::from(!candidate.starts_with(name));
-            is_part.then_some((slips_max + 1 + begins, candidate))
-        })
-        .collect();
+    let slips_to = |candidate: &str| {
+        let is_near = candidate.len().abs_diff(name.len()) <= slips_max;
+        let slips = is_near.then(|| distance(name, candidate)).filter(|slips| *slips <= slips_max);
+        let is_part = name.len() >= 3 && candidate.contains(name);
+        match slips {
+            _ if is_part && candidate.starts_with(name) => Some(slips.unwrap_or(1).min(1)),
+            None if is_part => Some(slips_max + 1),
+            slips => slips,
+        }
+    };
+    let alike = |candidate: &str| {
+        name.chars().zip(candidate.chars()).take_while(|(one, other)| one == other).count()
+    };
+    let mut near: Vec<(usize, Reverse<usize>, &str)> = Vec::new();
+    for candidate in known {
+        let is_listed = near.iter().any(|(_, _, listed)| *listed == candidate);
+        if let Some(slips) = slips_to(candidate).filter(|_| !is_listed) {
+            near.push((slips, Reverse(alike(candidate)), candidate));
+        }
+    }
     // Stable sort: among equally close names, the first known one comes first.
-    near.sort_by_key(|(slips, _)| *slips);
+    near.sort_by_key(|(slips, alike, _)| (*slips, *alike));
     near.truncate(SUGGESTIONS_MAX);
-    let mut close: Vec<&str> = near.into_iter().map(|(_, candidate)| candidate).collect();
-    close.dedup();
-    close
+    near.into_iter().map(|(_, _, candidate)| candidate).collect()
 }
 
 /// `Did you mean x or y?` with the closest names, best first; none if none is close.
@@ -84,6 +92,13 @@ mod tests {
         let known = ["last_session", "sessions", "session"];
         assert_eq!(closest("sesion", known.into_iter()), ["session", "sessions"]);
         assert_eq!(closest("sess", known.into_iter()), ["sessions", "session", "last_session"]);
+        // The same beginning is more likely than another first letter, and a name is offered once.
+        let known = ["mark", "park", "parts", "part"];
+        assert_eq!(closest("parm", known.into_iter()), ["park", "part"]);
+        let known = ["unset", "reset", "settings", "set"];
+        assert_eq!(closest("sett", known.into_iter()), ["settings", "set"]);
+        assert_eq!(closest("purg", ["purge", "purge"].into_iter()), ["purge"]);
+        let known = ["last_session", "sessions", "session"];
         let said = did_you_mean("sess", known.into_iter());
         assert_eq!(said.as_deref(), Some("Did you mean sessions, session or last_session?"));
         assert_eq!(did_you_mean("x", known.into_iter()), None);

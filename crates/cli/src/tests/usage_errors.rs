@@ -46,7 +46,7 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
             hint: `rekindle note put --help` lists the options.
             $ note put a b c --reson x
             error: unexpected argument '--reson'
-            hint: Did you mean --reason? Usage: rekindle note put --reason <REASON> <COMPONENT> <KEY> <VALUE>
+            hint: Did you mean --reason? Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
             $ note put a b -j4
             error: unexpected argument '-j'
             hint: Did you mean --json? Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
@@ -72,7 +72,7 @@ fn a_wrong_argument_is_one_line_with_a_hint() {
             error: unexpected argument 'd'
             hint: Usage: rekindle note put [OPTIONS] <COMPONENT> <KEY> <VALUE>
             $ serve -p 70000
-            error: invalid value '70000' for '--port <port>': 70000 is not in 0..=65535
+            error: --port wants a number from 0 to 65535, not '70000'
             hint: See `rekindle serve --help`.
             $ ops --cost inspect
             error: the argument '--cost' cannot be used with '[NAME]'

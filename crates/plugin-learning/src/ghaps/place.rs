@@ -174,7 +174,9 @@ pub(super) fn named(rx: &Rx<'_>, ghap_id: &str) -> Result<Ghap, OpError> {
     let name = ghap_id.strip_prefix("ghap://").unwrap_or(ghap_id);
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if !name.starts_with("ghap_") || !name.chars().all(is_plain) {
-        return Err(OpError::invalid("ghap_id", "`ghap_id` is not the id of a ghap")
+        let shown = text::one_line(ghap_id, limits::PREVIEW_CHARS);
+        let message = format!("`ghap_id` is '{shown}', which is not the id of a ghap");
+        return Err(OpError::invalid("ghap_id", message)
             .hint("It looks like ghap_20270112_091530_k3f9ab; `list_ghap_entries` lists them."));
     }
     let shown = text::one_line(name, limits::PREVIEW_CHARS);

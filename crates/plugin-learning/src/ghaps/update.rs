@@ -59,8 +59,9 @@ impl UpdateGhapParams {
         .filter_map(|(param, text)| Some((param, text.as_deref()?)))
         .collect();
         if texts.is_empty() && self.strategy.is_none() {
-            return Err(OpError::invalid("", "no field is given")
-                .hint("Give at least one of hypothesis, action, prediction, strategy, note."));
+            return Err(OpError::invalid("", "no field is given").hint(
+                "Give at least one of `hypothesis`, `action`, `prediction`, `strategy` and `note`.",
+            ));
         }
         for (param, text) in &texts {
             let max = if *param == "note" { limits::GHAP_LONG_CHARS_MAX } else { short };
