@@ -8,6 +8,7 @@ use model::limits;
 use model::observation::{ObsType, Observation, RecordType};
 use model::session::Summary;
 use place::About;
+use serde_json::Value;
 use text::table::table;
 
 use crate::note::MERELY_SIMILAR;
@@ -224,7 +225,15 @@ pub(crate) fn record(record: &Observation, note: Option<&str>, now: i64) -> Stri
             continue;
         }
         // A summary is shown as its text already, and a command as the content.
-        let said = value.as_str().is_some_and(|text| record.content.contains(text))
+        let is_empty = match value {
+            Value::Null => true,
+            Value::String(text) => text.trim().is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.is_empty(),
+            _ => false,
+        };
+        let said = is_empty
+            || value.as_str().is_some_and(|text| record.content.contains(text))
             || record.obs_type == ObsType::SessionSummary;
         if !said {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -1,6 +1,6 @@
 //! `get_relevant_context`: the declared context of a session.
 
-use contract::pretty::pretty;
+use contract::pretty::{notes, pretty};
 use contract::{CliShape, Cx, Example, Op, OpInfo, Pretty, Tier};
 use model::context::{self, ContextSets};
 use model::{OpError, limits};
@@ -48,6 +48,7 @@ impl Op for GetRelevantContext {
             positional: &["setName"],
             flag_aliases: &[("session_id", "session")],
             pretty: Some(pretty::<Self>),
+            notes: Some(notes::<Self>),
             ..CliShape::CALL_ONLY
         },
         examples: &[Example {
@@ -91,7 +92,11 @@ impl Op for GetRelevantContext {
 
 impl Pretty for GetRelevantContext {
     fn pretty(params: &GetContextParams, output: &GetContextOutput, _: usize) -> String {
-        if output.context.is_empty() {
+        if is_empty(output) {
+            if params.set_name.is_some() {
+                // The note says that there is no such set.
+                return String::new();
+            }
             let session = target::guessed(params.session_id.as_deref(), &output.session_id);
             return format!("{}{session}", output.message.as_deref().unwrap_or(EMPTY));
         }
@@ -105,6 +110,22 @@ impl Pretty for GetRelevantContext {
         }
         lines.join("\n")
     }
+
+    fn notes(params: &GetContextParams, output: &GetContextOutput) -> Vec<String> {
+        let named = params.set_name.as_ref().filter(|_| is_empty(output));
+        let session = target::guessed(params.session_id.as_deref(), &output.session_id);
+        let note = |name: &String| {
+            let name = text::one_line(name, limits::PREVIEW_CHARS);
+            format!(
+                "this session has no set '{name}'{session}; `rekindle context get` shows its sets"
+            )
+        };
+        named.map(note).into_iter().collect()
+    }
+}
+
+fn is_empty(output: &GetContextOutput) -> bool {
+    output.context.iter().all(|(_, items)| items.is_empty())
 }
 
 /// The sets as JSON, or the sentence for an empty context.

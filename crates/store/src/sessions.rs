@@ -392,6 +392,14 @@ pub fn find(rx: &Rx<'_>, given: &str, form: SessionIdForm) -> Result<Session, Op
     let by_prefix = form == SessionIdForm::Prefix;
     let is_long_enough = name.chars().count() >= limits::SESSION_PREFIX_CHARS_MIN;
     let mut named = if by_prefix && is_long_enough { with_prefix(rx, name)? } else { Vec::new() };
+    let lower = name.to_ascii_lowercase();
+    if by_prefix && named.is_empty() && lower != name {
+        // Agents write their ids in small letters, and another program may show them in capitals.
+        if let Some(session) = by_name(rx, &lower)? {
+            return Ok(session);
+        }
+        named = if is_long_enough { with_prefix(rx, &lower)? } else { named };
+    }
     if named.len() == 1 {
         return Ok(named.remove(0));
     }

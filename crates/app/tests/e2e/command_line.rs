@@ -417,3 +417,125 @@ fn help_names_commands_and_flags_and_no_operation() {
         assert!(words.contains(named) && !help.contains(hidden), "{line}: {help}");
     }
 }
+
+/// @errors_name_the_typed_flag
+#[test]
+fn an_error_names_what_was_typed_and_the_next_step() {
+    let home = home();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let event = json!({ "session_id": "abcdef12-0000", "cwd": cwd, "prompt": "Fix the login" });
+    home.hook("UserPromptSubmit", &event);
+    for (line, parts) in [
+        ("memory add x --importance 9", &["--importance is 9, which is not between 0 and 1"][..]),
+        (
+            "ghap show zzz",
+            &["GHAP_ID is 'zzz', which is not the id of a ghap", "`rekindle ghap list`"],
+        ),
+        (
+            "ghap resolve confirmed --result x",
+            &["no active ghap", "`rekindle ghap start` starts one"],
+        ),
+        ("ghap update", &["no field is given", "--hypothesis, --action, --prediction"]),
+        ("ghap update --note x", &["no active ghap", "`rekindle ghap start` starts one"]),
+        (
+            "config set briefing.token 5",
+            &["no setting 'briefing.token'", "Did you mean briefing.tokens?"],
+        ),
+        (
+            "config set briefing.tokens many",
+            &["it cannot be 'many'", "`rekindle config get briefing.tokens`"],
+        ),
+        (
+            "timeline 99999",
+            &["anchor observation not found", "No record has the id 99999", "`rekindle search`"],
+        ),
+        ("hint set a b c --scope-branch [", &["--scope-branch: '[' is not a glob"]),
+        (
+            "hint set a b c --branch x",
+            &["Did you mean --scope-branch?", "hint set [OPTIONS] <COMPONENT> <KEY> <VALUE>"],
+        ),
+        ("serve --port 99999", &["--port wants a number from 0 to 65535, not '99999'"]),
+        ("remember x", &["`rekindle mark`", "`rekindle memory add`"]),
+        ("version", &["`rekindle --version` prints the version."]),
+        ("grep x", &["Did you mean search?"]),
+    ] {
+        let run = home.run(&line.split(' ').collect::<Vec<_>>());
+        for part in parts {
+            assert!(run.stderr.contains(part), "{line}: {part}: {run:?}");
+        }
+        assert_ne!(run.code, 0, "{line}");
+        assert_eq!(run.stdout, "", "{line}");
+    }
+}
+
+/// @ids_as_printed
+/// @session_prefixes
+#[test]
+fn an_id_in_capitals_and_the_path_of_a_memory_are_found() {
+    let home = home();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let event = json!({ "session_id": "abcdef12-0000", "cwd": cwd, "prompt": "Fix the login" });
+    home.hook("UserPromptSubmit", &event);
+    for id in ["ABCDEF12", "ABCDEF12-0000", "Abcdef"] {
+        let traced = home.run(&["trace", id]).ok();
+        assert!(traced.contains("Fix the login"), "{id}: {traced}");
+    }
+    let params = json!({ "content": "prefer tabs in makefiles", "category": "fact", "cwd": cwd });
+    let id = home.call("store_memory", &params)["id"].as_str().unwrap().to_owned();
+    for path in [format!("memory://{id}"), format!("memory://{}", &id[..6])] {
+        assert_eq!(home.run(&["show", &path]).ok().trim(), "prefer tabs in makefiles");
+    }
+    let unknown = home.run(&["show", "memory://000000"]);
+    assert!(unknown.code == 1 && unknown.stderr.contains("memory"), "{unknown:?}");
+    let found = home.run(&["memory", "find", "tabs", "--project", "*"]);
+    assert!(found.stdout.contains(&id[..8]) && !found.stdout.contains(&id), "{found:?}");
+    assert_eq!(found.stderr.trim(), "1 result for \"tabs\"", "{found:?}");
+}
+
+/// @pages_of_lists
+#[test]
+fn what_is_no_data_is_on_stderr() {
+    let home = home();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let event = json!({ "session_id": "abcdef12-0000", "cwd": cwd, "prompt": "Fix the login" });
+    home.hook("UserPromptSubmit", &event);
+    let unset = home.run(&["context", "get", "nope"]);
+    assert_eq!((unset.code, unset.stdout.trim()), (0, ""), "{unset:?}");
+    assert!(unset.stderr.contains("no set 'nope'"), "{unset:?}");
+    for number in 1..=3 {
+        let call = json!({ "session_id": "abcdef12-0000", "cwd": cwd, "tool_name": "Bash",
+            "tool_use_id": format!("t{number}"), "tool_input": { "command": format!("cargo test m{number}") },
+            "error": format!("Exit code 101\nerror[E030{number}]: mismatched types of kind {number}") });
+        home.hook("PostToolUseFailure", &call);
+    }
+    let fixes = home.run(&["fixes", "--limit", "2", "--project", "*"]);
+    assert_eq!(fixes.stdout.matches("Command ").count(), 2, "{fixes:?}");
+    assert!(fixes.stderr.contains("2 failures; a larger --limit may show more"), "{fixes:?}");
+    home.run(&["mark", "We use tabs in makefiles", "--session", "abcdef12-0000"]).ok();
+    let start = json!({ "session_id": "s-2", "cwd": cwd, "source": "startup" });
+    home.hook("SessionStart", &start);
+    let receipts = home.run(&["receipts", "--project", "*"]);
+    assert!(receipts.stderr.contains(" item") && !receipts.stderr.contains("line"), "{receipts:?}");
+}
+
+/// @today
+#[test]
+fn the_day_says_that_capture_is_paused_and_off_says_that_it_resumed() {
+    let home = home();
+    let cwd = home.path("web").to_string_lossy().into_owned();
+    let event = json!({ "session_id": "abcdef12-0000", "cwd": cwd, "prompt": "Fix the login" });
+    home.hook("UserPromptSubmit", &event);
+    assert!(!home.run(&["today"]).ok().contains("Paused"));
+    home.run(&["pause", "1h"]).ok();
+    let day = home.run(&["today"]).ok();
+    assert!(
+        day.contains("Paused everywhere until ") && day.contains("`rekindle pause off`"),
+        "{day}"
+    );
+    assert_eq!(home.run(&["pause", "off"]).ok().trim(), "capture resumed");
+    assert!(home.run(&["pause", "off"]).ok().contains("there was no pause"));
+    home.run(&["pause", "--project", "web"]).ok();
+    let day = home.run(&["today"]).ok();
+    assert!(day.contains("Paused in web until you resume it"), "{day}");
+    assert!(day.contains("`rekindle pause off --project web`"), "{day}");
+}

@@ -278,7 +278,7 @@ fn while_paused_no_event_is_kept_with_and_without_a_daemon() {
         events(&home, "s-1");
         let stats = home.run(&["stats", "--json"]).json();
         assert_eq!((&stats["observations"], &stats["prompts"]), (&json!(0), &json!(0)));
-        assert_eq!(home.run(&["pause", "off"]).ok(), "not paused\n");
+        assert_eq!(home.run(&["pause", "off"]).ok(), "capture resumed\n");
         assert!(home.spooled().is_empty(), "what waited was captured while paused");
         assert!(!holds(&home), "with a daemon: {with_daemon}");
         events(&home, "s-2");

@@ -67,7 +67,7 @@ fn ending_a_pause_that_does_not_exist_says_so() {
     let web = home.path("web");
     let held = format!("there was no pause of all projects\npaused in {} until", web.display());
     assert!(off.starts_with(&held), "{off}");
-    assert_eq!(home.run(&["pause", "off", "--project", "web"]).ok(), "not paused\n");
+    assert_eq!(home.run(&["pause", "off", "--project", "web"]).ok(), "capture resumed in web\n");
 }
 
 /// @search_counts

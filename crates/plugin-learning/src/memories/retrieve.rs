@@ -8,7 +8,9 @@ use model::{OpError, limits, time};
 use place::{About, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::memories as stored;
 use store::search::Recipe;
+use store::sessions::SessionIdForm;
 use text::table;
 
 use super::example::A_MEMORY;
@@ -112,7 +114,12 @@ impl Op for RetrieveMemories {
             let shown = found.rows.into_iter();
             let shown = shown.map(|row| ShownMemory::read(rx, row.memory, row.score));
             let results = shown.collect::<Result<Vec<_>, OpError>>()?;
-            let (count, about) = (results.len(), scope.about(cx.now));
+            let ids = results.iter().map(|memory| memory.id.as_str());
+            let id_chars = match cx.caller.session_id_form() {
+                SessionIdForm::Prefix => stored::prefix_chars(rx, ids)?,
+                SessionIdForm::Whole => None,
+            };
+            let (count, about) = (results.len(), About { id_chars, ..scope.about(cx.now) });
             Ok(RetrieveMemoriesOutput { results, count, merely_similar, about })
         })?;
         Ok(output)
@@ -134,12 +141,13 @@ impl Pretty for RetrieveMemories {
         if *merely_similar {
             lines.push("None of these is likely to be what you asked for:".to_owned());
         }
-        for memory in results {
+        let ids = results.iter().map(|memory| memory.id.as_str());
+        let ids = listing::session_ids(ids, about.id_chars);
+        for (memory, id) in results.iter().zip(ids) {
             let age = time::parse_rfc3339(&memory.created_at).map(|at| time::ago(at, now));
             let state = memory.superseded_by.as_ref().map(|by| format!(", superseded by {by}"));
             lines.push(format!(
-                "{}  {}, importance {}, {}{}",
-                memory.id,
+                "{id}  {}, importance {}, {}{}",
                 memory.category.word(),
                 memory.importance,
                 age.unwrap_or_default(),
@@ -152,9 +160,12 @@ impl Pretty for RetrieveMemories {
     }
 
     fn notes(params: &RetrieveMemoriesParams, output: &RetrieveMemoriesOutput) -> Vec<String> {
-        let bounds = (params.limit, limits::MEMORIES_FOUND_MAX);
-        let unlisted = listing::Unlisted::of_full(output.count, params.limit.within(1..=bounds.1));
-        listing::list_notes(output.count, "memory", unlisted, bounds)
+        // The line about the query has the count already.
+        let max = limits::MEMORIES_FOUND_MAX;
+        let limit = params.limit.within(1..=max);
+        let more = (output.count == limit && limit < max)
+            .then(|| "a larger --limit may show more".to_owned());
+        more.into_iter().chain(listing::limit_note(params.limit, max)).collect()
     }
 
     fn refusal(params: &RetrieveMemoriesParams, _: i64) -> Option<OpError> {

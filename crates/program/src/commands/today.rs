@@ -50,6 +50,7 @@ fn today(world: &mut World) -> Result<Value, OpError> {
     let road = CommandRoad::new(world, false);
     let ask = |op: &str, params: Value| road.call(crate::calls::request(op, params));
     let stats = ask("memory_stats", json!({}))?;
+    let pauses = ask("status", json!({}))?["pauses"].take();
     let of_today = json!({ "project": "*", "after": "today", "limit": limits::TODAY_SESSIONS });
     let mut answer = ask("list_sessions", of_today)?;
     let is_today = answer["sessions"].as_array().is_some_and(|all| all.iter().any(has_work));
@@ -79,6 +80,7 @@ fn today(world: &mut World) -> Result<Value, OpError> {
         // Projects with open work besides those of `open`.
         "more_open": more_open,
         "daemon": runs,
+        "pauses": pauses,
         "last_at": stats["newest_at"],
         "answered_at": now,
         "spooled": if runs { waits } else { 0 },
@@ -226,6 +228,8 @@ fn pretty(result: &Value, width: usize) -> String {
         lines.push(indented(&fitted(&line, width.saturating_sub(2))));
     }
     lines.push(String::new());
+    let pauses = result["pauses"].as_array().into_iter().flatten();
+    lines.extend(pauses.map(|pause| fitted(&paused(pause), width)));
     lines.push(fitted(&health(result), width));
     let trace = match sessions.is_empty() {
         true => "",
@@ -269,6 +273,21 @@ fn without_heading(table: &str, heading: &str) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// A sentence about a pause: meanwhile the day has no new sessions.
+fn paused(pause: &Value) -> String {
+    let name =
+        pause["name"].as_str().map(|name| text::one_line(name, limits::PROJECT_NAME_CHARS_TOLD));
+    let (place, flag) = match name {
+        Some(name) => (format!("in {name}"), format!(" --project {name}")),
+        None => ("everywhere".to_owned(), String::new()),
+    };
+    let end = pause["ends_at"].as_i64();
+    let end = end.map_or_else(|| "you resume it".to_owned(), zone::shown);
+    format!(
+        "Paused {place} until {end}: nothing is captured. `rekindle pause off{flag}` resumes capture."
+    )
 }
 
 /// One line: whether events arrive, and the command that explains a problem.

@@ -210,12 +210,14 @@ impl Pretty for Pause {
     fn pretty(params: &PauseParams, output: &PauseOutput, _: usize) -> String {
         let mut lines: Vec<String> =
             output.pauses.iter().map(|pause| pause.line(output.answered_at)).collect();
-        if params.duration.as_deref().map(str::trim) == Some("off") && !output.changed {
-            let nothing = match &params.project {
-                Wanted::Named(project) => format!("{} was not paused", shown(project)),
-                Wanted::Here | Wanted::All => "there was no pause of all projects".to_owned(),
+        if params.duration.as_deref().map(str::trim) == Some("off") {
+            let result = match (&params.project, output.changed) {
+                (Wanted::Named(project), true) => format!("capture resumed in {}", shown(project)),
+                (Wanted::Named(project), false) => format!("{} was not paused", shown(project)),
+                (_, true) => "capture resumed".to_owned(),
+                (_, false) => "there was no pause of all projects".to_owned(),
             };
-            lines.insert(0, nothing);
+            lines.insert(0, result);
         }
         if lines.is_empty() { "not paused".to_owned() } else { lines.join("\n") }
     }

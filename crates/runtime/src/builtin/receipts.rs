@@ -24,7 +24,7 @@ pub(super) struct ReceiptsParams {
     /// Only the texts of the sessions of this project; all projects if left out.
     #[serde(default = "all_projects")]
     project: Wanted,
-    /// Only the lines that the session used, or only those that it did not.
+    /// Only the items that the session used, or only those that it did not.
     #[serde(default)]
     used: Option<bool>,
     /// Only since this time: a date, an RFC 3339 time, `3d` ago or `yesterday`.
@@ -36,7 +36,7 @@ pub(super) struct ReceiptsParams {
     /// The next page: `next_cursor` of the page before.
     #[serde(default)]
     cursor: Option<i64>,
-    /// Number of lines to list, from 1 to 1,000.
+    /// Number of items to list, from 1 to 1,000.
     #[serde(default = "default_limit")]
     limit: Count,
     /// Totals of each source instead of the texts: how often it was shown and used, and its tokens.
@@ -164,7 +164,7 @@ impl Op for Receipts {
             ..CliShape::CALL_ONLY
         },
         examples: &[
-            Example { title: "The last injected lines", before: &[], params: r#"{"limit":20}"# },
+            Example { title: "The last injected items", before: &[], params: r#"{"limit":20}"# },
             Example { title: "The use of each source", before: &[], params: r#"{"summary":true}"# },
         ],
         ..OpInfo::BASE
@@ -316,7 +316,7 @@ impl Pretty for Receipts {
             );
             lines.push(format!("{at}  session {session_id}, {tokens} tokens"));
             if *left_out > 0 {
-                lines.push(format!("  … {} before these", text::counted(*left_out, "line")));
+                lines.push(format!("  … {} before these", text::counted(*left_out, "item")));
             }
             for SessionTextLine { path, reason, tokens, used, .. } in items {
                 let used = if *used { ", used" } else { "" };
@@ -328,8 +328,8 @@ impl Pretty for Receipts {
 
     fn notes(params: &ReceiptsParams, output: &ReceiptsOutput) -> Vec<String> {
         let count: usize = output.receipts.iter().map(|texts| texts.items.len()).sum();
-        let older = output.next_cursor.map(|next| format!("; --cursor {next} shows older lines"));
-        let counted = text::counted(count, "line") + &older.unwrap_or_default();
+        let older = output.next_cursor.map(|next| format!("; --cursor {next} shows older ones"));
+        let counted = text::counted(count, "item") + &older.unwrap_or_default();
         let reduced = contract::listing::limit_note(params.limit, limits::RECEIPTS_MAX);
         (count > 0).then_some(counted).into_iter().chain(reduced).collect()
     }

@@ -187,7 +187,9 @@ fn roots(listed: &Value) -> Option<Value> {
     shared.truncate(limits::DOCTOR_PROJECTS_SHOWN);
     let count = projects.len();
     if shared.is_empty() {
-        return Some(check("projects", "ok", &format!("{count} known, with one root each"), ""));
+        let each = if count == 1 { "with one root" } else { "each with one root" };
+        let detail = format!("{}, {each}", text::counted(count, "project"));
+        return Some(check("projects", "ok", &detail, ""));
     }
     let more = if left_out > 0 {
         format!("; and {}", text::counted(left_out, "more such project"))
