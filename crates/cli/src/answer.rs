@@ -1,5 +1,5 @@
-//! Calls an operation and prints its reply: the result for people, its list, or the result itself; a missing item;
-//! the number of results.
+//! Calls an operation and prints its reply: as text for people, as a list or as JSON. It also prints that an item is
+//! missing, and how many results there are.
 
 use contract::op::OpInfo;
 use contract::{Document, Listed};

@@ -160,7 +160,7 @@ fn root(name: &ProgramName) -> Command {
         true => "`rekindle ops` lists every operation, ",
         false => "",
     };
-    // Under the full name only the commands that can start a daemon have it: the database determines the daemon.
+    // Under the full name only `up` and `serve` take `--port`; the others find the daemon by its database.
     let port = (!name.is_full()).then(|| port().hide(name.group.is_none()));
     Command::new(name.word)
         .version(env!("CARGO_PKG_VERSION"))

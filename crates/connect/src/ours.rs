@@ -181,7 +181,7 @@ The plugin needs the `rekindle` program, whose path is in `hooks/hooks.json` and
 this folder when the program has moved. `rekindle doctor` says what is wrong.
 ";
 
-/// The hooks of a plugin, in its directory.
+/// The path of a plugin's hooks within its directory.
 const PLUGIN_HOOKS: &str = "hooks/hooks.json";
 /// The MCP server of a plugin, in its directory.
 const PLUGIN_SERVER: &str = ".mcp.json";

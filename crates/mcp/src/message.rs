@@ -168,8 +168,10 @@ impl McpServer {
             }
         };
         let reply = serde_json::to_string(&reply).unwrap_or_else(|error| {
-            let failure =
-                ErrorData::internal_error(format!("the reply is not JSON: {error}"), None);
+            let failure = ErrorData::internal_error(
+                format!("the reply cannot be written as JSON: {error}"),
+                None,
+            );
             error_reply(&id.into_json_value(), &failure)
         });
         Outcome { reply: Some(reply), revision, ..Outcome::default() }

@@ -503,7 +503,7 @@ pub const SUMMARY_RUNS_READ: usize = 30;
 pub const SUMMARY_OUTCOME_CHARS_MAX: usize = 240;
 /// A prompt with at least this many words states an intent.
 pub const SUMMARY_INTENT_WORDS_MIN: usize = 5;
-/// Rows that are ranked for `recent_context`.
+/// The most rows that are read for `recent_context`.
 pub const RECENT_ROWS_MAX: usize = 5_000;
 /// Recorded paths that one path in a query may match.
 pub const FILE_FORMS_MAX: usize = 20_000;

@@ -35,7 +35,7 @@ pub struct Glob {
 /// Why a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobError {
-    /// The problem and its position, in lower case.
+    /// The problem, in lower case, with its position if it has one.
     pub message: String,
 }
 

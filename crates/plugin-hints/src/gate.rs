@@ -102,7 +102,7 @@ impl OpenFiles {
 enum ScopeRule {
     Exact,
     Glob(Glob),
-    /// Stored by a build that read it in another way: it matches nothing.
+    /// Not a valid glob for this build, but for the one that stored it: it matches nothing.
     Broken,
 }
 

@@ -144,7 +144,7 @@ impl ShownItem {
         self.quoted.iter().any(is_run) || commands.iter().any(|command| self.says(command))
     }
 
-    /// Whether the text has the words of a command, in order. The command may have more options and assignments.
+    /// Whether the text contains a command word by word. Options and assignments at the command's end may be missing.
     fn says(&self, command: &[String]) -> bool {
         let most = command.len();
         let least = command.iter().rposition(|word| !is_modifier(word)).map_or(most, |at| at + 1);

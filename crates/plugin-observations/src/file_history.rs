@@ -94,7 +94,7 @@ impl Op for FileHistory {
     const INFO: OpInfo = OpInfo {
         name: "file_history",
         summary: "Show which sessions touched a file, and why",
-        doc: "Call it before you change a file that others worked on.",
+        doc: "Call it before you change a file that earlier sessions changed.",
         toolset: "memory",
         core: true,
         advanced: &["before", "after", "interventions_only", "limit"],

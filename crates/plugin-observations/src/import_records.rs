@@ -365,7 +365,7 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         self.note(session, &line.session, (placed, line.last_at.unwrap_or(line.at)), counts)
     }
 
-    /// Whether a hook reported the commit of a repository. It knows the beginning of the hash only.
+    /// Whether a commit from `import git` is stored already. A hook reports only the beginning of its hash.
     fn is_captured_commit(
         &self,
         line: &PortableObservation,

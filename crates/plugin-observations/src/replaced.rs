@@ -424,7 +424,7 @@ impl Replacements {
             let newer: Vec<(&TalkStatement, f64)> = (near.iter())
                 .filter_map(|other| Some((self.replacing.get(&other.id)?.as_ref()?, other.cosine)))
                 .collect();
-            // Most hits are near to nothing that replaces anything: their own statement is not needed.
+            // For most hits no similar record replaces anything; then the text of the hit need not be read.
             if newer.is_empty() {
                 continue;
             }

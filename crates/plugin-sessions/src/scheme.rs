@@ -42,7 +42,7 @@ impl Scheme for ContextScheme {
             Some(set) if sets.of(set).is_empty() => {
                 let message = format!("the session has no set '{set}'");
                 return Err(OpError::not_found(message)
-                    .hint(format!("`context://{name}` has the sets there are.")));
+                    .hint(format!("`context://{name}` shows all sets of the session.")));
             }
             Some(set) => json!(sets.of(set)),
             None => json!(sets),

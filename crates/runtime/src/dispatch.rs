@@ -30,7 +30,7 @@ impl Road for Runtime {
         let wait = || loop {
             match receiver.recv_timeout(deadline.left()) {
                 Ok(reply) => return reply,
-                // A job may have started meanwhile, or still waits.
+                // The time of a job counts from its start, so there may be time left.
                 Err(mpsc::RecvTimeoutError::Timeout) if !deadline.left().is_zero() => {}
                 Err(_) => return Err(deadline.passed()),
             }
@@ -181,7 +181,7 @@ async fn wait(deadline: CallDeadline, mut receiver: Receiver<Reply>) -> Reply {
             Ok(Err(_)) => {
                 return Err(OpError::unavailable("the daemon is ending").hint("Try again."));
             }
-            // A job may have started meanwhile, or still waits.
+            // The time of a job counts from its start, so there may be time left.
             Err(_) if !deadline.left().is_zero() => {}
             Err(_) => return Err(deadline.passed()),
         }

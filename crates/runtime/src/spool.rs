@@ -434,7 +434,7 @@ impl RuntimeInner {
             stored.map(drop)
         };
         catch_unwind(AssertUnwindSafe(ingest_events))
-            .unwrap_or_else(|_| Err(OpError::internal("an event of the spool panicked")))
+            .unwrap_or_else(|_| Err(OpError::internal("recording events of the spool panicked")))
     }
 }
 

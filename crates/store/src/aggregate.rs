@@ -203,7 +203,7 @@ pub trait Records: Aggregate {
 
     /// The times of the first and the last record of a project; empty if it has none.
     fn span(&self, rx: &Rx<'_>, project: i64) -> Result<Vec<i64>, OpError> {
-        // Two queries, because SQLite looks up only one end of an index for `min` and `max` in one.
+        // Two subqueries: SQLite looks `min` or `max` up in an index only if a query has one of them, and scans for both.
         let documents = self.documents();
         let end = |end: &str| format!("(SELECT {end}(at) FROM ({documents}) WHERE project = ?1)");
         let span = format!("SELECT {}, {}", end("min"), end("max"));

@@ -15,7 +15,7 @@ use crate::{observations, projects, prompts, session_details};
 pub struct OpenEnds {
     /// The last prompt, if neither an answer nor an edit nor a commit followed it.
     pub prompt: Option<Prompt>,
-    /// Runs whose newest one failed, newest first.
+    /// Red runs, newest first: they failed, and no later run covers what they ran.
     pub red: Vec<Observation>,
     /// Files that were edited after the last commit, the last first.
     pub uncommitted: Vec<EditedFile>,

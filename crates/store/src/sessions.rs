@@ -644,8 +644,8 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(SIGN)?.execute(params![id, signature])).map(drop)
 }
 
-/// The number of a session's actions by kind, the most frequent first: from its signature, or counted for a
-/// session that has none yet.
+/// The number of a session's records by kind, with answers but without its start and end, the most frequent first: from
+/// its signature, or counted for a session that has none yet.
 pub fn counts(rx: &Rx<'_>, session: &Session) -> Result<Vec<(ObsType, u64)>, OpError> {
     match session.signature.is_empty() {
         true => observations::counts_of_session(rx, session.id),

@@ -37,7 +37,7 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
         let read = (printed, report);
         let ended = ended(&draft.commands, (place, &run), commit, (outcome, is_open), read);
         let is_red = ended["result"] == Verdict::Failed.word();
-        // Of several runs of the program, such as one before and one behind the commit, the last one counts.
+        // If the program ran before and after the commit, the failure is taken as that of its last run, after it.
         let is_again = |command: &Simple| {
             runs::of_command(command).is_some_and(|other| other.program == run.program)
         };

@@ -23,7 +23,8 @@ pub const SEARCHES_COME: Duration = Duration::from_millis(200);
 pub const BACKGROUND_NICE: i32 = 10;
 /// Threads that read transcripts ahead of the calls of an import. With more, the daemon would not keep up.
 pub const IMPORT_READERS_MAX: usize = 4;
-/// Parts of this many events, or of about [`IMPORT_PART_BYTES`], that such a thread may be ahead. Then it waits.
+/// How many parts such a thread may be ahead before it waits. A part ends after [`IMPORT_PART_EVENTS`] events or about
+/// [`IMPORT_PART_BYTES`].
 pub const IMPORT_PARTS_AHEAD: usize = 16;
 pub const IMPORT_PART_EVENTS: usize = 64;
 pub const IMPORT_PART_BYTES: usize = 128 * 1024;

@@ -110,7 +110,7 @@ fn worth_telling<'s>(
         let is_same =
             |newer: &BTreeSet<String>| newer.intersection(&subject).count() >= SAME_SUBJECT_WORDS;
         match one.changed {
-            // A question is outdated once a later session changed its subject.
+            // A session without changes is outdated if a later one with changes has the same subject.
             false if subjects.iter().any(is_same) => continue,
             false => {}
             true => subjects.push(subject),

@@ -99,7 +99,8 @@ fn remarks(params: &SearchParams, output: &SearchOutput) -> Vec<String> {
     let mut lines = Vec::new();
     if output.query_form == "prefix" {
         lines.push(
-            "No record has these words; these records have words that begin alike.".to_owned(),
+            "No record has these words; these records have words with the same beginning."
+                .to_owned(),
         );
     }
     if output.query_form == "any_term" && query::rewrite(&params.query).name().is_some() {

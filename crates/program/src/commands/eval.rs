@@ -77,7 +77,7 @@ pub(super) fn command() -> Command {
                 .long("format")
                 .value_name("FORMAT")
                 .value_parser(formats)
-                .help("Read the file of a published data set, which has documents and questions"),
+                .help("Format of a published data set; its file has both documents and questions"),
         )
         .arg(
             Arg::new("pooled")

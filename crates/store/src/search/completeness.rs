@@ -6,8 +6,8 @@
 pub enum Completeness {
     #[default]
     Complete,
-    /// Something was left out: words of a query that has too many or too frequent ones, or records, because there are
-    /// too many, time was up or the index is damaged.
+    /// Something was left out: words of a query that has too many, pairs of two very frequent words, or records,
+    /// because there are too many, time was up or the index is damaged.
     Partial,
 }
 

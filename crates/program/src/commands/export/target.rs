@@ -46,7 +46,10 @@ impl ExportTarget {
         let absolute = std::path::absolute(path)
             .map_err(|error| OpError::invalid("file", format!("not a path: {error}")))?;
         let Some(name) = absolute.file_name() else {
-            return Err(OpError::invalid("file", "the path has no name at its end"));
+            return Err(OpError::invalid(
+                "file",
+                "the path is `/` or ends in `..`, so it has no name",
+            ));
         };
         refuse_existing(&absolute)?;
         let name = format!(".{}.{}.partial", name.to_string_lossy(), std::process::id());
