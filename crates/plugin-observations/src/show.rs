@@ -283,3 +283,28 @@ pub(crate) fn summary(
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn empty_members_of_metadata_are_not_shown() {
+        let metadata = json!({ "reason": null, "note": " ", "paths": [], "run": {}, "exit_code": 0, "kept": "yes" });
+        let shown: Observation = serde_json::from_value(json!({
+            "id": 7, "timestamp": 0, "session_id": "s-1", "project": "web", "obs_type": "command",
+            "source_event": "PostToolUse", "tool_name": null, "file_path": null, "content": "make",
+            "metadata": metadata, "is_pinned": false, "prompt_id": null, "agent": "claude-code",
+        }))
+        .unwrap();
+        let text = record(&shown, None, 0);
+        let members: Vec<&str> = text
+            .lines()
+            .skip(2)
+            .map(|line| line.trim().split(':').next().unwrap_or_default())
+            .collect();
+        assert_eq!(members, ["agent", "session_id", "exit_code", "kept"], "{text}");
+    }
+}

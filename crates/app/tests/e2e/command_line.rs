@@ -513,7 +513,7 @@ fn what_is_no_data_is_on_stderr() {
     assert!(fixes.stderr.contains("2 failures; a larger --limit may show more"), "{fixes:?}");
     home.run(&["mark", "We use tabs in makefiles", "--session", "abcdef12-0000"]).ok();
     let start = json!({ "session_id": "s-2", "cwd": cwd, "source": "startup" });
-    home.hook("SessionStart", &start);
+    home.run_with(&["hook", "SessionStart"], start.to_string().as_bytes()).ok();
     let receipts = home.run(&["receipts", "--project", "*"]);
     assert!(receipts.stderr.contains(" item") && !receipts.stderr.contains("line"), "{receipts:?}");
 }
