@@ -23,7 +23,7 @@ impl LineWords {
             if !param.within.is_empty() {
                 flags.push((param.path(), param.label()));
             }
-            flags.push((format!("`{}`", param.name), param.label()));
+            flags.push((format!("`{}`", param.name), format!("`{}`", param.label())));
             if param.position.is_none() && param.name.contains('_') {
                 flags.push((param.name.clone(), param.label()));
             }

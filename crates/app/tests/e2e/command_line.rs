@@ -426,16 +426,16 @@ fn an_error_names_what_was_typed_and_the_next_step() {
     let event = json!({ "session_id": "abcdef12-0000", "cwd": cwd, "prompt": "Fix the login" });
     home.hook("UserPromptSubmit", &event);
     for (line, parts) in [
-        ("memory add x --importance 9", &["--importance is 9, which is not between 0 and 1"][..]),
+        ("memory add x --importance 9", &["`--importance` is 9, which is not between 0 and 1"][..]),
         (
             "ghap show zzz",
-            &["GHAP_ID is 'zzz', which is not the id of a ghap", "`rekindle ghap list`"],
+            &["`GHAP_ID` is 'zzz', which is not the id of a ghap", "`rekindle ghap list`"],
         ),
         (
             "ghap resolve confirmed --result x",
             &["no active ghap", "`rekindle ghap start` starts one"],
         ),
-        ("ghap update", &["no field is given", "--hypothesis, --action, --prediction"]),
+        ("ghap update", &["no field is given", "`--hypothesis`, `--action`, `--prediction`"]),
         ("ghap update --note x", &["no active ghap", "`rekindle ghap start` starts one"]),
         (
             "config set briefing.token 5",

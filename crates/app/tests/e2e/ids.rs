@@ -40,7 +40,7 @@ fn a_record_is_named_by_its_number_with_a_hash_or_by_its_path() {
     agent.initialize("2025-11-25");
     let read = agent.call("get_observations", &json!({ "ids": [format!("#{id}")] })).unwrap();
     assert_eq!(read["results"][0]["content"], "tame the zebrafish");
-    for wrong in ["#", "#x", "hint://3"] {
+    for wrong in ["#", "#x", "ftp://3"] {
         let failed = home.run(&["show", wrong]);
         assert_ne!(failed.code, 0, "{wrong}");
         assert!(failed.stderr.contains("is not the id of a record"), "{wrong}: {failed:?}");
