@@ -1,10 +1,10 @@
 //! Sessions in the store: seen with every event, known by the agent's own id.
 
 mod aggregate;
+mod predecessor;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::RangeInclusive;
 
 use model::observation::ObsType;
 use model::session::{Session, SessionState, Summary};
@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::cells::{Cells as _, Watched};
 use crate::deferred::Deferred;
 pub use crate::listed::OF_MARKS;
-use crate::listed::{is_hidden, is_listed, not_deleted};
+use crate::listed::{is_hidden, not_deleted};
 use crate::tx::{Rx, Tx};
 use crate::{
     context, observations, open_ends, passages, prefixes, projects, prompts, record_ids,
@@ -25,6 +25,7 @@ use crate::{
 #[cfg(test)]
 pub(crate) use aggregate::old_sessions;
 pub(crate) use aggregate::{NAMES, Sessions};
+pub use predecessor::{ended_within, latest_before};
 
 /// Work for the end of a group of writes.
 #[derive(Default)]
@@ -500,39 +501,6 @@ pub(crate) fn listed(rx: &Rx<'_>, id: i64) -> Result<Option<Session>, OpError> {
         return Ok(None);
     }
     Ok(by_id(rx, id)?.filter(|session| session.agent != OF_MARKS))
-}
-
-/// The session of an agent in a project, other than `id`, that ended last within these times. One that ended with
-/// `/clear` comes before the others.
-pub fn ended_within(
-    rx: &Rx<'_>,
-    (project, agent): (i64, &str),
-    id: i64,
-    times: RangeInclusive<i64>,
-) -> Result<Option<i64>, OpError> {
-    const ENDED: &str = "SELECT id FROM sessions s WHERE project = ?1 AND agent = ?2 AND id <> ?3 \
-         AND last_at >= ?4 AND ended_at BETWEEN ?4 AND ?5 \
-         ORDER BY EXISTS (SELECT 1 FROM observations o WHERE o.session = s.id AND o.at >= ?4 \
-         AND o.kind = 'session_end' AND o.metadata ->> 'reason' = 'clear') DESC, \
-         ended_at DESC, id DESC LIMIT 1";
-    let given = params![project, agent, id, times.start(), times.end()];
-    rx.sql(|db| db.prepare_cached(ENDED)?.query_row(given, |row| row.cell(0)).optional())
-}
-
-/// The session of a project, other than `id`, that was active last, preferably before `now`. Later times are from before
-/// the clock was set back.
-pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64, now: i64) -> Result<Option<i64>, OpError> {
-    let latest = format!(
-        "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 AND {} AND last_at <= ?3 \
-         ORDER BY last_at DESC, id DESC LIMIT 1",
-        is_listed("sessions")
-    );
-    let until = |time: i64| {
-        let given = params![project, id, time];
-        rx.sql(|db| db.prepare_cached(&latest)?.query_row(given, |row| row.cell(0)).optional())
-    };
-    until(now.saturating_add(limits::CLOCK_SLACK_MS))?
-        .map_or_else(|| until(i64::MAX), |id| Ok(Some(id)))
 }
 
 /// The newest sessions that match, of one project or of all. Both walk an index in the order of the result.

@@ -92,7 +92,7 @@ mod tests {
         let known = ["last_session", "sessions", "session"];
         assert_eq!(closest("sesion", known.into_iter()), ["session", "sessions"]);
         assert_eq!(closest("sess", known.into_iter()), ["sessions", "session", "last_session"]);
-        // The same beginning is more likely than another first letter, and a name is offered once.
+        // A name with an equal beginning is more likely meant than one with another first letter. Each is offered once.
         let known = ["mark", "park", "parts", "part"];
         assert_eq!(closest("parm", known.into_iter()), ["park", "part"]);
         let known = ["unset", "reset", "settings", "set"];

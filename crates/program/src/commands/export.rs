@@ -139,7 +139,7 @@ fn export(world: &mut World, matches: &ArgMatches) -> Result<u8, OpError> {
     Ok(report(world, file, format, &counts))
 }
 
-/// What a failed action printed, if it is stored.
+/// The stored output of a failed action.
 fn error_of(one: &PortableObservation) -> Option<&str> {
     one.metadata.as_ref()?.get("error")?.as_str()
 }

@@ -52,7 +52,7 @@ fn a_pause_holds_for_its_time_or_until_it_is_ended() {
     let paused = "paused everywhere: nothing is captured and agents get no text until 20";
     assert!(notes.contains(paused), "{notes}");
     assert_eq!(home.say("pause", json!({})), "paused everywhere until `rekindle pause off`");
-    assert_eq!(home.say("pause", json!({ "duration": " off " })), "not paused");
+    assert_eq!(home.say("pause", json!({ "duration": " off " })), "capture resumed");
     let nothing = "there was no pause of all projects";
     assert_eq!(home.say("pause", json!({ "duration": "off" })), nothing);
     assert_eq!(home.call("status", json!({})).unwrap()["notes"], json!([]));
@@ -70,7 +70,8 @@ fn one_project_can_be_paused() {
     let notes = home.call("status", json!({})).unwrap()["notes"].to_string();
     assert!(notes.contains("paused in web: nothing"), "{notes}");
     assert!(notes.contains("`rekindle pause off --project web`"), "{notes}");
-    assert_eq!(home.say("pause", json!({ "project": "web", "duration": "off" })), "not paused");
+    let resumed = home.say("pause", json!({ "project": "web", "duration": "off" }));
+    assert_eq!(resumed, "capture resumed in web");
     let again = home.say("pause", json!({ "project": "web", "duration": "off" }));
     assert_eq!(again, "web was not paused");
 }

@@ -40,7 +40,7 @@ fn a_pause_captures_and_tells_nothing_until_it_is_ended() {
     assert_eq!(world.found(json!({ "query": "before" })), ["make before"], "search goes on");
     let text = world.shown("pause", json!({}));
     assert_eq!(text, "paused everywhere until `rekindle pause off`");
-    assert_eq!(world.shown("pause", json!({ "duration": "off" })), "not paused");
+    assert_eq!(world.shown("pause", json!({ "duration": "off" })), "capture resumed");
     assert_eq!(world.ask("pause", json!({ "duration": "off" }))["changed"], false);
     world.command(S, 0, "make after");
     assert_eq!(world.found(json!({ "query": "after" })), ["make after"]);

@@ -144,7 +144,7 @@ fn an_unknown_project_is_refused_with_a_hint_of_similar_names() {
         let error = world.call(op, params).unwrap_err();
         assert_eq!(error.code, Code::NotFound, "{op}");
         let hint = error.hint.unwrap();
-        assert!(hint.starts_with("Did you mean web or website? Known are: api, "), "{hint}");
+        assert!(hint.starts_with("Did you mean website or web? Known are: api, "), "{hint}");
     }
     let error = world.call("recent_context", json!({ "project": "zzz" })).unwrap_err();
     assert!(error.hint.unwrap().contains("api"));
