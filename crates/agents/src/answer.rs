@@ -11,12 +11,12 @@ pub fn takes_text(event: &HookEvent) -> bool {
     agent(&event.agent).and_then(|agent| agent.event(&event.name)?.answer).is_some()
 }
 
-/// The answer to an event; none if the event takes no text, or there is none.
+/// The answer to an event; `None` if the agent or the event takes no text, or if the text is empty.
 pub fn answer(event: &HookEvent, text: &str) -> Option<Value> {
     answer_to(&event.agent, &event.name, text)
 }
 
-/// The answer of a text to an event of this name, in the form of this agent.
+/// The answer that hands a text on to the model at an event of this name, in the form of this agent.
 pub fn answer_to(agent_name: &str, event: &str, text: &str) -> Option<Value> {
     let agent = agent(agent_name)?;
     let form = agent.event(event)?.answer?;
@@ -32,7 +32,7 @@ pub fn answer_to(agent_name: &str, event: &str, text: &str) -> Option<Value> {
     })
 }
 
-/// The limits of a text that the host of this agent hands on; those of all hosts if it is not known.
+/// The limits of a text that the agent's host hands on; for an unknown agent, the smallest limits of all hosts.
 pub fn host_limits(agent_name: Option<&str>) -> HostLimits {
     match agent_name.and_then(agent) {
         Some(agent) => agent.host_limits(),

@@ -1,5 +1,5 @@
 //! Repairs the encoding of an event that a JSON parser refuses. Half an emoji in a tool's output, one byte of Latin-1
-//! or a byte order mark must not cost the event that shows it.
+//! or a byte order mark must not make the whole event unreadable.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ const REPLACEMENT: &[u8] = b"\\ufffd";
 const ESCAPE: usize = 6;
 
 /// The event in valid UTF-8 and without lone surrogates, both replaced by U+FFFD. Byte order marks between values are
-/// removed. Anything else that is wrong with it stays wrong. A valid event is returned without a copy.
+/// removed. Other errors are not repaired. A valid event is returned without a copy.
 pub fn with_valid_encoding(event: &[u8]) -> Cow<'_, [u8]> {
     if !may_be_damaged(event) {
         return Cow::Borrowed(event);

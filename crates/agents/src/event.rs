@@ -133,7 +133,7 @@ struct EventSender<'a> {
 
 impl EventSender<'_> {
     /// The kind of a tool, and how the names of MCP tools are read. The tools of an assumed agent may be those of any
-    /// other.
+    /// other agent.
     fn tool(&self, name: &str) -> (Tool, McpNames) {
         let own = self.agent.mcp;
         match self.agent.tool(name) {
@@ -147,7 +147,7 @@ impl EventSender<'_> {
 }
 
 /// The agent and the event's name of a payload. An agent that runs the hooks of another agent is recognised
-/// by a member of the payload; the event is then its own of that name or else of the same kind.
+/// by a member of the payload; the event is then that agent's event of this name, or else of the same kind.
 fn sender<'a>(
     named: Option<&str>,
     event: &'a str,
@@ -163,8 +163,9 @@ fn sender<'a>(
     Ok(EventSender { agent: guest, event, is_assumed: false })
 }
 
-/// The agent by its name, else by its event; and whether it is only assumed. Among several that have the event,
-/// the folder or a member decides: any agent may begin to send a member of another one, such as `timestamp`.
+/// The agent by its name, else by its event; and whether the agent is only assumed. Among several agents with the
+/// event, the transcript's folder decides, and only then a member of the payload: any agent may begin to send a member
+/// of another agent, such as `timestamp`.
 fn which_agent(
     name: Option<&str>,
     event: &str,

@@ -124,7 +124,7 @@ pub(crate) fn head(text: &str, max_chars: usize) -> Redacted<String> {
 /// A path, redacted in such a way that different paths stay different.
 pub(crate) fn place(path: &str) -> Redacted<String> {
     let path = looked_at(path);
-    // First without the known secrets: these would be replaced without a hash.
+    // This precedes the known secrets, because those are replaced without a hash.
     let safe = redact_place(path, Profile::Strict);
     let hidden = KNOWN.with_borrow(|known| match known.is_empty() {
         true => None,
@@ -172,7 +172,7 @@ pub(crate) fn head_and_tail(text: &str, head: usize, tail: usize) -> Redacted<St
 }
 
 /// An id or a name. It has to stay the same for the same thing, so a long random word is left alone;
-/// one of a known secret's shape is replaced by its fingerprint.
+/// a text in the shape of a known kind of secret is replaced by its fingerprint.
 pub(crate) fn name(name: &str) -> String {
     let looked_at = cut(name, 2 * limits::HOOK_NAME_BYTES_MAX);
     let known = |rule: &str| rule != "long-hex";

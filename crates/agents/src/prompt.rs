@@ -1,4 +1,4 @@
-//! The user's own words in a prompt: without what was marked private and without what the host put in.
+//! The user's own words in a prompt: without its private parts and without the text that the host added.
 
 mod images;
 mod our_text;
@@ -137,14 +137,15 @@ fn without_host_blocks(text: &str) -> Cow<'_, str> {
     let mut from = 0;
     for block in closed {
         if block.start < from {
-            // Inside the block before.
+            // This block is inside the block before.
             continue;
         }
         if begins_unclosed(&kept, from..block.start) {
             return "".into();
         }
         let before = &text[from..block.start];
-        // Blanks before a block at the beginning of a line are removed with it. Around a block inside a line one stays.
+        // Blanks before a block at the beginning of a line are removed with it. Around a block inside a line one blank
+        // stays.
         let line = before.rfind('\n').map_or(0, |line| line + 1);
         let begins = before[line..].trim().is_empty() && (line > 0 || is_at_line_start(&kept));
         kept.push_str(if begins { &before[..line] } else { before });
@@ -189,7 +190,7 @@ fn host_blocks(text: &str) -> HostBlocks {
             continue;
         }
         if !text[end..].starts_with('`') {
-            // A tag in backticks is closed in them, or never.
+            // A tag in backticks is closed inside the backticks, or never.
             open.truncate(open.iter().rposition(|tag| !tag.in_code).map_or(0, |last| last + 1));
         }
         if let Some(tag) = open.pop().filter(|tag| !tag.in_code) {

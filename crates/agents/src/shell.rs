@@ -20,8 +20,8 @@ pub struct Simple {
     /// The program's name without its folder.
     pub program: String,
     pub args: Vec<String>,
-    /// Whether the line can only succeed if this command does: nothing but `&&` is around it, or it is
-    /// the last command.
+    /// Whether the line can only succeed if this command succeeds: only `&&` joins it to other commands, or it
+    /// is the last command.
     pub decides: bool,
     /// Whether its standard output is not part of the output of the line: redirected to a file, a pipe or a
     /// substitution, or printed in the background.
@@ -44,7 +44,7 @@ pub enum LoopPlace {
     #[default]
     Outside,
     Body,
-    /// Between `while` or `until` and `do`: its exit code ends the loop.
+    /// Between `while` or `until` and `do`: its exit code decides whether the loop goes on.
     Condition,
 }
 
@@ -79,7 +79,7 @@ pub fn commands(line: &str) -> Vec<Simple> {
     found
 }
 
-/// Whether running a line runs an expected command: alone, or as one of its commands.
+/// Whether running a line runs an expected command: as the whole line, or as one of its commands.
 pub fn runs_line(expected: &str, line: &str) -> bool {
     let words = |line: &str| -> Vec<Vec<String>> {
         let simple = commands(line).into_iter();

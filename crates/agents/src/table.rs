@@ -37,7 +37,7 @@ pub struct Event {
     pub kind: Kind,
     /// The form of an answer with text; `None` if the event is not answered.
     pub answer: Option<Form>,
-    /// The tool, if the event reports the use of only this one. The event's members are then the tool's input.
+    /// The tool, if the event reports the use of this tool only. The event's members are then the tool's input.
     pub stands_for: Option<&'static str>,
 }
 
@@ -135,11 +135,11 @@ pub struct Marks {
 /// The line that states the exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitLine {
-    /// The first line of a response that is a text; in an object it would be the command's own.
+    /// The first line of a response that is a text. In an object, the first line is output of the command.
     Opening,
-    /// One of the first lines.
+    /// One of the first lines of the output.
     First,
-    /// The last line that does.
+    /// The last line that states an exit code.
     Last,
 }
 
@@ -166,8 +166,8 @@ pub fn kind(event: &str) -> Kind {
 pub(crate) fn any_tool(name: &str) -> (Tool, Option<McpNames>) {
     let mut tools = AGENTS.iter().flat_map(|agent| agent.tools);
     let listed = tools.find(|(known, _)| *known == name).map(|(_, tool)| *tool);
-    // An agent without a prefix counts every name with the separator, which fits too many tools of other agents.
-    // A longer prefix leaves less of the name to the separator: `mcp__` is read before `mcp_`.
+    // Agents without a prefix are left out: each name with their separator would count, even that of another agent's
+    // own tool. The longest prefix wins: `mcp__` before `mcp_`.
     let prefixed = AGENTS.iter().map(|agent| agent.mcp).filter(|names| !names.prefix.is_empty());
     let names =
         prefixed.filter(|names| names.includes(name)).max_by_key(|names| names.prefix.len());

@@ -90,7 +90,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// An observation in the making. Its content went through the guard; path and metadata do so when
-/// it is finished.
+/// the draft is finished.
 struct Draft {
     obs_type: ObsType,
     content: Redacted<String>,
@@ -99,7 +99,7 @@ struct Draft {
     command: Option<Redacted<String>>,
     /// The commands of the command line, if the tool runs one.
     commands: Vec<Simple>,
-    /// Whether git made a commit before something behind it failed: the record stays a commit.
+    /// Whether git made a commit before a later command of the line failed: the record stays a commit.
     has_commit: bool,
 }
 

@@ -335,7 +335,7 @@ pub const CLAUDE_HOOKS: Hooks = Hooks {
         on("StopFailure"),
         on("SubagentStop"),
         on("PreCompact"),
-        // Without a timeout of its own, the agent kills this hook after a moment.
+        // If this hook has no timeout of its own, the agent kills it after a moment.
         within("SessionEnd", 10),
     ],
 };

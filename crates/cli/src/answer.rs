@@ -80,7 +80,7 @@ fn labelled(message: String, label: Option<&(String, String)>) -> String {
     }
 }
 
-/// Completes each item of the list by the whole item, and returns the ids of items that no longer exist.
+/// Adds the members of the whole item to each item of the list, and returns the ids of items that no longer exist.
 fn fill(
     result: &mut Value,
     listed: Listed,

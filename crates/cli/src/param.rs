@@ -20,7 +20,7 @@ pub(crate) enum ParamKind {
     Integer,
     Number,
     Boolean,
-    /// Several of one scalar kind.
+    /// Several values of one scalar kind.
     List(Box<ParamKind>),
     /// One text, or several alternatives.
     OneOrMany,

@@ -208,7 +208,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["limit", "last", "count"],
 ];
 
-/// Words of other programs, and what they are here.
+/// Commands of other programs, and their counterparts here.
 const OF_OTHERS: &[(&str, &str)] = &[
     (
         "remember",
@@ -227,7 +227,7 @@ const SEQUENCES: &[(&str, [&str; 2])] = &[("restart", ["stop", "up"])];
 /// Letters that other programs use as short flags, and the flags of ours that do not begin with them.
 const SHORT_FLAGS: &[(&str, &str)] = &[("n", "limit"), ("C", "cwd")];
 
-/// The known word that means what was typed.
+/// The known word with the meaning of the typed one.
 fn synonym<'n>(typed: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let row = SYNONYMS.iter().find(|row| row.contains(&typed))?;
     let known: Vec<&str> = known.collect();

@@ -37,7 +37,7 @@ impl LineWords {
         LineWords { commands: table.iter().filter_map(command).collect(), flags: Vec::new() }
     }
 
-    /// The description of a command with these parameters. It is the one of the operation, so its names have to be
+    /// The description of a command with these parameters. It is that of the operation, so the names in it have to be
     /// replaced, in backticks or not.
     pub(crate) fn explained(&self, text: &str, params: &[Param]) -> String {
         let mut text = self.help(text, params);

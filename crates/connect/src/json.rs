@@ -187,7 +187,7 @@ fn wire_server(object: &CstObject, under: &str, shape: Server, ours: &Ours<'_>) 
     }
 }
 
-/// Adds our status line if the user wants it and has none. One of ours gets the current path.
+/// Adds our status line if the user wants it and has none. A status line of ours gets the current path.
 fn wire_status_line(object: &CstObject, ours: &Ours<'_>) {
     let entry = ours.status_line();
     match (object.get(STATUS_LINE), object.object_value(STATUS_LINE)) {

@@ -10,7 +10,7 @@ struct Hunk<'t> {
     text: Vec<&'t str>,
 }
 
-/// The text with both changes, if they are at different places: in different lines, or else in different words.
+/// The texts with both changes, merged by lines and then by words. A merge in which the changes overlap is left out.
 pub(crate) fn merged(base: &str, one: &str, other: &str) -> impl Iterator<Item = String> {
     let by = |pieces: fn(&str) -> Vec<&str>| merged_by(&pieces(base), &pieces(one), &pieces(other));
     by(lines).into_iter().chain(by(words))

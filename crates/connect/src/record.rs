@@ -1,6 +1,6 @@
 //! The record of an installation: the previous bytes and a digest of the new ones, written before the first change.
 //!
-//! With it, each file is known to be unchanged, changed by us, or edited since. So an installation that was
+//! It shows whether each file is unchanged, changed by us, or edited since. So an installation that was
 //! interrupted at any point can be continued or undone.
 
 use std::fs::{self, DirBuilder, File, TryLockError};

@@ -136,7 +136,7 @@ impl CallerSession {
         Ok(found.map(|(_, seen)| seen))
     }
 
-    /// Why nothing may be captured there, if so.
+    /// Why nothing may be captured in the session; `None` if capture is allowed.
     pub fn refused(&self, tx: &Tx<'_>) -> Result<Option<NotCaptured>, OpError> {
         self.named().refused(tx, &self.facts, &self.excluded)
     }

@@ -28,7 +28,7 @@ pub enum ConfigKind {
     Lifetime,
     /// Days by type of record: `TYPE=DAYS`, separated by commas. The table knows the types.
     DaysByType,
-    /// A text of a form of its own.
+    /// A text in a format that only the setting's owner knows.
     Form(&'static TextForm),
 }
 

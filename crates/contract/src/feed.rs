@@ -58,7 +58,7 @@ pub trait Feed: Send + Sync {
 
 /// The result of reading the store for a feed.
 pub struct Pulled {
-    /// None if nothing of it is for this subscription.
+    /// None if nothing that was read is for this subscription.
     pub message: Option<Value>,
     /// The position up to which the store was read.
     pub last: u64,

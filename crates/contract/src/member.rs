@@ -1,7 +1,7 @@
 //! Reads JSON into a type, and names the member that is wrong.
 //!
 //! `serde_json` names no member when it reads a [`Value`]. A wrapper around its reader would, but it is compiled
-//! once more for every type of every operation: that was a megabyte of the program. This reader does both.
+//! once more for every type of every operation: that was a megabyte of the program. This reader also names the member.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ enum Step {
 }
 
 impl WrongMember {
-    /// Where it is, as in `items[1].name`; empty for the value itself.
+    /// The path to it, such as `items[1].name`; empty for the value itself.
     pub(crate) fn path(&self) -> String {
         let mut path = String::new();
         for step in self.path.iter().rev() {

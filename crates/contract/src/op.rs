@@ -128,8 +128,8 @@ pub struct Flattened {
     pub object: &'static str,
     /// Prefix of the flags of its members, for example `scope-`.
     pub prefix: &'static str,
-    /// Its schema. The one in the parameters may leave out the members, because every agent pays
-    /// for what it lists.
+    /// Its schema. The schema of the parameters may leave out the members, because every agent pays
+    /// for listed members.
     pub schema: fn() -> Value,
 }
 

@@ -68,7 +68,7 @@ pub trait Plugin: Send + Sync {
         Ok(())
     }
 
-    /// Stores what it needs of an agent's event, in the transaction that records the event. Not called for events of
+    /// Stores its data about an agent's event, in the transaction that records the event. Not called for events of
     /// excluded projects or during a pause. The writer may call it more than once; only the last call counts.
     fn observe(
         &self,
@@ -90,7 +90,7 @@ pub trait Plugin: Send + Sync {
         Ok(false)
     }
 
-    /// Stores what it needs beside the event's record, in the same transaction. Called after every plugin's `observe`, if
+    /// Stores its data beside the event's record, in the same transaction. Called after every plugin's `observe`, if
     /// the event has a record.
     fn recorded(
         &self,

@@ -32,8 +32,8 @@ pub struct WriteTarget {
 
 impl CallTarget {
     /// The session is the one that the call names, else the caller's. The directory is the one that the call names. If
-    /// it names only a session that is known, it is the directory where that session began, whatever the caller's is.
-    /// If it names neither, it is the caller's directory, else the one where the caller's session began.
+    /// the call names only a known session, the directory is where that session began, whatever the caller's is. If the
+    /// call names neither, the directory is the caller's, else the one where the caller's session began.
     pub fn of(
         cx: &Cx<'_>,
         session_id: Option<&str>,
@@ -80,7 +80,7 @@ impl CallTarget {
         }
     }
 
-    /// The projects that a call asks about which only reads, by the session and the directory that it names.
+    /// The projects that a read-only call asks about, by the session and the directory that the call names.
     pub fn question(
         cx: &Cx<'_>,
         (session_id, cwd): (Option<&str>, Option<&str>),

@@ -26,7 +26,7 @@ impl TimeBound {
         self.when.after(now_ms)
     }
 
-    /// The exclusive end of a time that ends at this moment, in milliseconds. A day without a time is its last one.
+    /// The exclusive end of a time that ends at this moment, in milliseconds. A day without a time of day is included.
     pub fn until(&self, now_ms: i64) -> i64 {
         self.when.until(now_ms)
     }
@@ -54,11 +54,11 @@ enum DayOf {
     Date(i64),
     /// So many days before today.
     Before(i64),
-    /// The last one with so many days since Monday: today counts, unless `last` is said.
+    /// The last day that is this many days after a Monday: today counts, unless the text says `last`.
     Weekday { weekday: i64, last: bool },
-    /// The first day of the week so many weeks before this one; a week begins on Monday.
+    /// The first day of the week that is this many weeks before the current one; a week begins on Monday.
     Week(i64),
-    /// The first day of the month so many months before this one.
+    /// The first day of the month that is this many months before the current one.
     Month(i64),
 }
 

@@ -141,7 +141,7 @@ impl Pack {
         Ok(pack)
     }
 
-    /// Four bytes of the index.
+    /// The number in four bytes of the index.
     fn number(&self, at: u64) -> Option<u32> {
         let mut bytes = [0; 4];
         self.index.read_exact_at(&mut bytes, at).ok()?;

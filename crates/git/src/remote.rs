@@ -14,7 +14,7 @@ pub const REMOTE_BYTES_MAX: usize = 2048;
 /// Logins that serve the repositories of all users. They have no home directory of a person.
 const SERVICE_LOGINS: [&str; 8] =
     ["git", "gitea", "forgejo", "gogs", "gitlab", "gitolite", "gitolite3", "gerrit"];
-/// Hosts where no login has a home directory, and several lead to one repository.
+/// Hosts where no login has a home directory, and several logins lead to one repository.
 const FORGES: [&str; 4] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"];
 
 /// The protocols that git supports itself or through its bundled helper.

@@ -19,7 +19,7 @@ impl Facts {
     /// read.
     pub fn tracked_files(&self) -> Option<Vec<String>> {
         let bytes = regular::read(&self.git_dir.join("index"), INDEX_BYTES_MAX).ok()?;
-        // The length of a hash is in the configuration. An index that is read with the wrong one is invalid.
+        // The length of a hash is in the configuration. An index that is read with the wrong length is invalid.
         entries(&bytes, 20).or_else(|| entries(&bytes, 32))
     }
 }

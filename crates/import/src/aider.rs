@@ -11,7 +11,7 @@ use zone::{LocalTime, Zone};
 
 use crate::rows::Environment;
 
-/// Begins a run.
+/// The beginning of the first line of a run.
 pub(crate) const RUN: &str = "# aider chat started at ";
 
 /// The name of the history, unless the user chose another.

@@ -138,7 +138,7 @@ fn read_lines(
 }
 
 /// Whether a transcript has an event that an import would store. It is read until the first one. A session of a database
-/// and a file that cannot be read count as such: an import names the problem.
+/// and a file that cannot be read count as having one: an import names the problem.
 pub fn has_event(source: &Source, file: &Transcript, now: i64) -> bool {
     let is_by_line = !file.is_in_database && source.file_rows.is_none();
     if !is_by_line || bytes::is_document(file) {
@@ -206,7 +206,7 @@ struct FileWork<'s> {
     is_unfinished: bool,
     /// Whether an event is not that of a subagent.
     has_own_event: bool,
-    /// When the file was last changed, and whether its last line waits for its line break.
+    /// When the file was last changed, and whether its last line lacks its line break.
     modified: i64,
     has_rest: bool,
     /// How often each text without an id was read, by a hash of its session, kind and text.
@@ -344,7 +344,7 @@ impl<'s> FileWork<'s> {
         let quiet = self.now.saturating_sub(self.last_at);
         let is_over = self.has_wrong_times || quiet > limits::TRANSCRIPT_OVER_MS;
         self.finish(is_over, sink);
-        // A file may grow whatever its times say: a call waits for hours, or a copy is not complete yet. So it is always
+        // A file may grow whatever its times say: a tool call takes hours, or a copy is incomplete. So it is always
         // read again from its last turn.
         let is_read_whole = head.is_none() || bytes::is_document(file);
         let position = if is_read_whole { 0 } else { self.position };

@@ -58,7 +58,7 @@ impl DbProblem {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DbProblem::Locked,
             Some(ErrorCode::NotADatabase) => DbProblem::NoDatabase,
-            // A statement of ours that names a table or a column that is not there.
+            // An SQL statement of ours names a table or a column that does not exist.
             Some(ErrorCode::Unknown) => DbProblem::Unknown,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 DbProblem::Unreadable("the database could not be opened".to_owned())
@@ -116,7 +116,7 @@ impl ForeignDb {
         &self.path
     }
 
-    /// Runs queries that see one state of the database. They run again if the database changed meanwhile; only the
+    /// Runs queries that see one state of the database. They run again if the database changed during the run; only the
     /// result of the last run counts.
     pub fn read<T>(
         &mut self,

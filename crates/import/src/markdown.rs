@@ -1,4 +1,4 @@
-//! Markdown files of memories: each bullet and each paragraph is one.
+//! Markdown files of memories: each bullet and each paragraph is a memory.
 
 use serde_json::Value;
 

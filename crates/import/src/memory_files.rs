@@ -295,9 +295,9 @@ pub(crate) fn read_text(path: &Path) -> io::Result<(String, i64)> {
     Ok((String::from_utf8_lossy(&bytes).into_owned(), modified))
 }
 
-/// The working directory of the sessions in a folder of Claude Code: its name does not say it, a transcript does.
+/// The working directory of the sessions in a folder of Claude Code, which a transcript in the folder names.
 fn working_directory(folder: &Path) -> Option<String> {
-    /// Lines at the beginning of a transcript that may lack it.
+    /// Lines at the beginning of a transcript that may lack the directory.
     const LINES: usize = 50;
     let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let is_transcript = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "jsonl");

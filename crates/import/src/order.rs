@@ -35,7 +35,7 @@ fn key(source: &Source, one: &Transcript, begun: (i64, bool)) -> OrderKey {
     let (begun, is_fork) = begun;
     let times = match source.is_ordered_by_name {
         true => (0, false, 0, 0),
-        // A fork may begin with a line of its own, or with the one that its session begins with; it is the newer file.
+        // A fork may begin with a line of its own, or with the first line of its session; the fork is the newer file.
         false => (begun, is_fork, one.created, one.modified),
     };
     let name = one.path.file_name().map(ToOwned::to_owned);

@@ -74,7 +74,7 @@ fn export_line(
     }
 }
 
-/// A file that ends with a line break, whether it has one or not: another program may have written it.
+/// A file that is read as if it ended with a line break: another program may have written it without one.
 struct EndedLines<R> {
     inner: R,
     last: u8,

@@ -267,8 +267,8 @@ impl Source {
         sessions.into_iter().map(session).collect()
     }
 
-    /// Notes the working directory of transcripts of Gemini CLI in a folder that is named after a hash of it, if it is one
-    /// of these.
+    /// Notes the working directory of transcripts of Gemini CLI whose folder is named after a hash of that directory.
+    /// Only directories in `roots` are recognised.
     pub fn place_in(&self, roots: &[PathBuf], files: &mut [Transcript]) {
         if self.name == GEMINI_CLI.name {
             gemini_cli::place_in(roots, files);
@@ -306,7 +306,7 @@ struct Found<'u> {
 fn collect(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool, found: &mut Found<'_>) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        // The agent is not on this machine, or removed the folder meanwhile.
+        // The agent is not on this machine, or has just removed the folder.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return;
         }

@@ -49,7 +49,7 @@ impl MemoryTool {
         MemoryTool::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Where the tool keeps its memories on this machine, as far as they are there.
+    /// The files and folders with memories of the tool that exist on this machine.
     pub fn locations(self, var: &Environment<'_>) -> Vec<PathBuf> {
         let home = || var("HOME").map(PathBuf::from);
         let at_home = |path: &str| home().map(|home| home.join(path));
@@ -78,7 +78,7 @@ impl MemoryTool {
         places.into_iter().flatten().filter(|path| path.exists()).collect()
     }
 
-    /// The file or folder that the tool's environment variable names, if it is not there.
+    /// The file or folder that the tool's environment variable names, if that does not exist.
     pub fn missing(self, var: &Environment<'_>) -> Option<PathBuf> {
         let name = match self {
             MemoryTool::Nmem => "NMEM_DB",

@@ -90,7 +90,8 @@ pub fn whole_sessions(passages: &Passages, words: &[Word<'_>]) -> Vec<f64> {
     scores
 }
 
-/// How BM25 weighs words: by how many passages have them, how often this one does, and how long it is.
+/// How BM25 weighs words: by how many passages have a word, how often the scored passage has it, and how long that
+/// passage is.
 pub struct Weights {
     total: f64,
     average: f64,

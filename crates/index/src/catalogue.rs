@@ -30,7 +30,7 @@ pub struct Passages {
     sessions: SessionTable,
     /// The runs of consecutive passages of each project, in ascending order.
     runs: HashMap<u32, Vec<Range<usize>>>,
-    /// The runs of consecutive passages of each kind of further aggregates, in ascending order.
+    /// The runs of consecutive passages of each kind that is no type of observation, in ascending order.
     runs_of_kinds: HashMap<RecordKind, Vec<Range<usize>>>,
     /// The passages of each project that are talk, in ascending order. Few passages are.
     talk: HashMap<u32, Vec<u32>>,
@@ -145,7 +145,7 @@ impl Passages {
         self.runs.values().chain(self.runs_of_kinds.values()).all(is_sorted)
     }
 
-    /// Inserts the document that this passage is the first of into its session.
+    /// Inserts a document into its session if this passage is the first one of the document.
     fn add_to_session(&mut self, passage: usize) {
         let goes_on = passage > 0 && self.doc(passage - 1) == self.doc(passage);
         if !goes_on {
@@ -168,7 +168,7 @@ impl Passages {
         if self.doc(passage).is_none() {
             return;
         }
-        // Without any vector none of this takes room.
+        // Without any vector, these two columns stay empty.
         if self.cells.len() <= passage {
             self.cells.resize(passage + 1, [0; DIMENSIONS]);
             self.reciprocals.resize(passage + 1, 0.0);
@@ -258,7 +258,7 @@ impl Passages {
         within(all, part)
     }
 
-    /// The runs of passages of this kind within `part`. Only kinds of further aggregates have any.
+    /// The runs of passages of this kind within `part`. Types of observations have none.
     pub fn of_kind(
         &self,
         kind: RecordKind,
@@ -345,7 +345,7 @@ fn within(
     these.map(move |run| run.start.max(part.start)..run.end.min(part.end))
 }
 
-/// A passage or session in four bytes; 0, which none has, if it does not fit.
+/// The number of a passage or session in four bytes; 0, which is no valid number, if it does not fit.
 fn number(of: usize) -> u32 {
     u32::try_from(of).unwrap_or_default()
 }

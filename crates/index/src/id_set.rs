@@ -1,7 +1,7 @@
 //! Sets of ids of 32 bits, a bit for each id. The bits are in pages that are allocated on demand, so that one damaged
 //! row with a huge id does not take room for all ids below it.
 
-/// Words of a page: 2 KB for 16,384 ids. A set with the highest id takes 2 MB for its list of pages.
+/// 64-bit words of a page: 2 KB for 16,384 ids. A set with the highest id takes 2 MB for its list of pages.
 const PAGE_WORDS: usize = 256;
 const PAGE_IDS: usize = PAGE_WORDS * 64;
 

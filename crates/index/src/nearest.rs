@@ -1,6 +1,6 @@
 //! The passages that are nearest in meaning. On one core, reading all vectors of a large store takes longer
-//! than the rest of a search: helper threads start with it while the caller scores the words, and then the
-//! caller helps to finish it.
+//! than the rest of a search: helper threads start this scan while the caller scores the words, and then the caller
+//! helps to finish the scan.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -81,8 +81,8 @@ impl PassageFilter {
             && self.after.is_none_or(|after| grows || latest > after)
     }
 
-    /// The runs of passages within `part` that the filter may admit. If all kinds of the filter are of further
-    /// aggregates, these are the runs of its kinds; else those of its projects; without projects, the whole part.
+    /// The runs of passages within `part` that the filter may admit. If the filter has kinds and none of them is a type
+    /// of observation, these are the runs of its kinds; else those of its projects; without projects, the whole part.
     pub fn runs<'a>(
         &'a self,
         passages: &'a Passages,

@@ -1,8 +1,8 @@
 //! Posting lists: which passages of a block have a stem, and how often.
 //!
-//! An entry is a varint: the distance from the previous passage, doubled, plus one if the frequency
-//! of the stem is not one word; then a byte with twice the frequency follows. A list begins with the
-//! number of its entries and the place of the last one in the block, two bytes each.
+//! An entry is a varint: the distance from the previous passage, doubled, plus one if the stem does not occur exactly
+//! once; only in that case, a byte with twice the frequency follows. A list begins with the number of its entries and
+//! the place of the last one in the block, two bytes each.
 
 /// Bytes before the entries of a list.
 pub const HEAD: usize = 4;
@@ -86,7 +86,7 @@ impl Division {
     }
 }
 
-/// The lists of a term, each with its block, in the order of these.
+/// The lists of a term, each with its block, in the order of the blocks.
 #[derive(Clone, Debug)]
 pub struct TermLists {
     pub division: Division,

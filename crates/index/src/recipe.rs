@@ -37,7 +37,7 @@ pub struct Candidates<'p> {
     passages: &'p Passages,
     admits: &'p Admit<'p>,
     found: HashMap<i64, Hit>,
-    /// Those that have no passages yet.
+    /// Candidates that are not indexed yet, or changed after they were indexed.
     unindexed: Vec<Hit>,
 }
 

@@ -27,7 +27,7 @@ use crate::{Peer, inert, resources, subscriptions, wording};
 
 /// Methods that the modern revision has removed; there they are unknown, whatever they carry.
 const REMOVED: [&str; 2] = ["initialize", "ping"];
-/// Methods we answer: with unreadable parameters they are not unknown but called wrongly.
+/// Methods we answer: if their parameters are unreadable, the error is about these and not about the method.
 const ANSWERED: [&str; 8] = [
     "initialize",
     "ping",
@@ -198,7 +198,7 @@ impl ServerHandler for Handler {
         let mut reply = self.call(&context, &request.name, params).await;
         let mut written = None;
         if let Ok(result) = &mut reply {
-            // The parameters are not neutralised, and neither are words that only form markup when joined.
+            // Neutralised again: the parameters in it never were, and harmless words may form markup when joined.
             written = text.map(|text| inert::line(text(&asked, result)));
             if let Some(brief) = brief {
                 brief(&asked, result);

@@ -20,7 +20,7 @@ pub(crate) type Changed = (String, SubscriptionChange);
 /// The member of `_meta` that names the request which a notification belongs to.
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// A change of a client's subscriptions. The keeper of the subscriptions applies it before it sends the reply, so that no
+/// A change of a client's subscriptions. The surface that keeps them applies it before it sends the reply, so that no
 /// update after the reply is missed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -191,7 +191,7 @@ fn check_count(count: usize) -> Result<(), OpError> {
         .hint("Unsubscribe from others first."))
 }
 
-/// The first message of a stream, which names what it will report.
+/// The first message of a stream, which names the resources that the stream will report.
 fn acknowledgement(id: &RequestId, accepted: SubscriptionFilter) -> String {
     let params = SubscriptionsAcknowledgedNotificationParams::new(accepted);
     let mut notification = SubscriptionsAcknowledgedNotification::new(params);

@@ -6,7 +6,7 @@ pub(crate) const SLOT_BITS: u32 = 16;
 /// The longest word piece in bytes, without the `##` of a continuation.
 pub(crate) const PIECE_BYTES_MAX: usize = 18;
 
-/// Whether a piece starts a word or continues it. Equal letters are two pieces then.
+/// Whether a piece starts a word or continues it. Equal letters in both positions are two pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PiecePosition {
     Beginning,

@@ -107,7 +107,7 @@ impl Companion {
             Companion::Shm => (is_shm(head), "is not a WAL index of SQLite"),
             Companion::Journal => (is_journal(head), "is not a journal of SQLite"),
             Companion::Lock => (is_lock(head), "is not a lock file of rekindle"),
-            // A damaged list is written again, so that damage does not keep the database closed.
+            // Only the beginning is checked: a damaged list is rewritten later, and must not keep the database closed.
             Companion::Paused => (
                 head.starts_with(b"{") || head.starts_with(b"["),
                 "is not a list of pauses of rekindle",

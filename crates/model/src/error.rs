@@ -180,7 +180,8 @@ impl OpError {
         OpError::new(Code::NotFound, message)
     }
 
-    /// Something must happen first. The type, such as `active_ghap_exists`, is `data.type`.
+    /// The error of a call that needs something else to happen first. The type, such as `active_ghap_exists`, is
+    /// `data.type`.
     pub fn not_ready(kind: &str, message: impl Into<String>) -> Self {
         OpError::new(Code::NotReady, message).with("type", kind)
     }

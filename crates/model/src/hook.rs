@@ -173,7 +173,7 @@ pub enum Happening {
 
 impl Happening {
     /// Whether the agent works on a turn: the user sent a prompt, or a tool is used. The start of a session, a compaction
-    /// and the end of a turn are none of it.
+    /// and the end of a turn are not work.
     pub fn is_work(&self) -> bool {
         matches!(self, Happening::Prompted(_) | Happening::ToolStarting(_) | Happening::ToolUsed(_))
     }

@@ -14,7 +14,7 @@ use serde::de::{
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
-/// More members than most events have.
+/// Initial capacity for the members of an event: more than most events have.
 const EVENT_MEMBERS: usize = 16;
 
 /// Any JSON.

@@ -32,7 +32,7 @@ pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const REQUEST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Estimated memory of a parsed request, in bytes; a larger one is refused.
 pub const JSON_TREE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Requests up to this size, in bytes, are parsed without that estimate.
+/// Requests up to this size, in bytes, are parsed without an estimate of their memory.
 pub const JSON_BYTES_LIGHT: usize = 256 * 1024;
 /// Nesting depth that the JSON parser accepts.
 pub const JSON_DEPTH_MAX: usize = 128;
@@ -133,7 +133,7 @@ pub const PASSAGE_GAP_MAX: i64 = 1 << 21;
 /// How often one process rebuilds a damaged full-text index. After that, a write that meets damage fails: rebuilding
 /// did not help.
 pub const INDEX_REBUILDS_MAX: usize = 3;
-/// Unindexed documents, newest first, that a search scans itself in any case.
+/// Unindexed documents, newest first, that a search scans even past its deadline.
 pub const UNINDEXED_READ_MAX: usize = 5_000;
 /// Unindexed documents that a search scans at most, before its deadline.
 pub const UNINDEXED_MAX: usize = 100_000;
@@ -145,7 +145,7 @@ pub const WAL_PAGES: u32 = 24_000;
 pub const WAL_PAGES_MAX: u32 = 4 * WAL_PAGES;
 /// The checkpointer also runs after this time without a write.
 pub const WAL_QUIET: Duration = Duration::from_secs(3);
-/// A larger WAL file is truncated when the writer is idle.
+/// Bytes of the WAL file above which it is truncated when the writer is idle.
 pub const WAL_BYTES_KEPT: u64 = 16 * 1024 * 1024;
 /// Size that the WAL file may keep between writes: truncating it each time would make the disk allocate it again.
 pub const WAL_BYTES_IN_USE: u64 = 128 * 1024 * 1024;
@@ -172,7 +172,7 @@ pub const HOOK_TOOL_DEADLINE: Duration = Duration::from_millis(150);
 pub const HOOK_PROMPT_DEADLINE: Duration = Duration::from_millis(300);
 /// How long the hook waits for the daemon's answer. The rest of its deadline is for the spool and, at a session's
 /// start and at a prompt, for a read of the store: Codex kills the hook of a session's end after 1 s. Around a tool
-/// call it waits for its whole deadline.
+/// call the hook waits for its whole deadline.
 pub const HOOK_PATIENCE: Duration = Duration::from_millis(750);
 /// How long the hook waits for the daemon's answer to a prompt.
 pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
@@ -224,7 +224,7 @@ pub const HOOK_SPOOL_PATIENCE: Duration = Duration::from_millis(400);
 
 /// An event with more bytes than this is shortened while it is read.
 pub const EVENT_BYTES_WHOLE: usize = 1024 * 1024;
-/// A longer text in such an event is reduced to its head and tail.
+/// A text with more bytes in a shortened event is reduced to its head and tail.
 pub const EVENT_TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of the head, and of the tail, of a reduced text.
 pub const EVENT_TEXT_HEAD_BYTES: usize = 4 * 1024;
@@ -390,7 +390,7 @@ pub const JOBS_WAITING_MAX: usize = 16;
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
 /// How often the daemon checks whether it is still needed.
 pub const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(4);
-/// Delay of that check after a client connected or disconnected.
+/// Delay of the check whether the daemon is still needed, after a client connected or disconnected.
 pub const IDLE_CHECK_DEBOUNCE: Duration = Duration::from_millis(200);
 /// How long a daemon may take to notice that its socket file is gone and to create it again.
 pub const SOCKET_AGAIN: Duration = Duration::from_secs(5);
@@ -562,7 +562,7 @@ pub const PROJECT_KEY_BYTES_MAX: usize = 40;
 pub const EXCLUDED_PATH_BYTES_MAX: usize = 4_096;
 /// Files of a project that are matched against its `exclude` to see whether any is left.
 pub const EXCLUDE_FILES_CHECKED: usize = 1_000;
-/// Directory entries that are read to find these files in a project without a git index.
+/// Directory entries that are read to find the files of a project without a git index.
 pub const EXCLUDE_ENTRIES_WALKED: usize = 5_000;
 /// `exclude` is reported if it leaves at most one file in this many, and at most [`EXCLUDE_KEPT_FILES`]: the
 /// project's work is then probably excluded.
@@ -625,7 +625,7 @@ pub const SEARCH_SPREAD_MAX: usize = 2_000;
 pub const SEARCH_READ: usize = 40;
 /// Different command lines with the query as a phrase that are ranked first; further ones are ranked by their words.
 pub const SEARCH_COMMANDS_FIRST: usize = 10;
-/// Passages with two adjacent words whose documents are listed; beyond it texts are read to find a typed command line.
+/// Passages with two adjacent words whose documents are listed. With more, texts are read to find a command line.
 pub const SEARCH_ADJACENT_MAX: usize = 2_000;
 /// First hits of a search for which a replacing record is searched.
 pub const REPLACED_LOOKED_UP: usize = 20;
@@ -633,15 +633,15 @@ pub const REPLACED_LOOKED_UP: usize = 20;
 pub const REPLACING_SCANNED: usize = 8_000;
 /// Nearest newer records whose words are compared with a hit.
 pub const REPLACING_COMPARED: usize = 24;
-/// Newer prompts, answers and marks, of each type, that are read to see whether one replaces a listed record.
+/// Newer prompts, answers and marks, this many of each type, that are read to find one that replaces a listed record.
 pub const REPLACING_READ: usize = 300;
 /// Latest runs of a project since a failed one, among which the first successful one is searched.
 pub const LATER_RUNS_READ: usize = 60;
-/// Trailing components of a path by which the command is searched that renamed the file or one of its directories.
+/// Trailing components of a path that are searched in commands to find the one that renamed the file or its directory.
 pub const RENAMED_ABOVE: usize = 3;
 /// Earlier names of a file that its history follows.
 pub const FILE_NAMES_MAX: usize = 4;
-/// Commands that are read for each of these names.
+/// Commands that are read to find the earlier name of a file, for each of its names.
 pub const RENAMES_READ: usize = 20;
 /// Hits that are shown if none is a likely match.
 pub const SEARCH_SIMILAR_MAX: usize = 10;
@@ -650,7 +650,7 @@ pub const SEARCH_SIMILAR_MAX: usize = 10;
 pub const SEARCH_LIKELY_MEANING: f64 = 0.4;
 /// First hits of which one has to be a likely match.
 pub const EVIDENCE_HITS: usize = 10;
-/// Characters of each hit that are checked for that.
+/// Characters of each of these hits that are checked.
 pub const EVIDENCE_CHARS: usize = 20_000;
 /// Hits whose texts are compared to fold equivalent ones; further hits are listed one by one.
 pub const FOLDED_READ_MAX: usize = 64;
@@ -682,7 +682,7 @@ pub const SESSIONS_MAX: usize = 100;
 pub const RECORDS_LISTED: usize = 50;
 /// Characters of a record's text in a list.
 pub const PREVIEW_CHARS: usize = 120;
-/// A text of at most so many is shown whole in a hit of a search: a window could cut the answer out of it.
+/// Characters up to which a hit of a search shows the whole text: an excerpt could lack the answer.
 pub const PREVIEW_WHOLE_CHARS: usize = 180;
 /// Characters of an action that a preview shows before the error or commit message that matched.
 pub const PREVIEW_ACTION_CHARS: usize = 40;
@@ -693,7 +693,7 @@ pub const SHOWN_LINE_CHARS_MAX: usize = 120;
 /// Sessions of today that `rekindle today` lists, and sessions that it lists if there are none today.
 pub const TODAY_SESSIONS: usize = 20;
 pub const TODAY_LAST_SESSIONS: usize = 3;
-/// Projects whose open work `rekindle today` lists, if they were active so many seconds ago or later.
+/// Projects whose open work `rekindle today` lists, if they were active within `TODAY_OPEN_SECONDS`.
 pub const TODAY_PROJECTS: usize = 5;
 pub const TODAY_OPEN_SECONDS: i64 = 7 * 86_400;
 /// Open work of one project in `rekindle today`.
@@ -702,7 +702,7 @@ pub const TODAY_OPEN_ROWS: usize = 3;
 pub const SHOWN_PROJECT_CHARS: usize = 24;
 /// Projects that an error about an unknown project lists.
 pub const PROJECTS_TOLD: usize = 8;
-/// Characters of the unknown name that this error quotes.
+/// Characters of an unknown project's name that the error quotes.
 pub const PROJECT_NAME_CHARS_TOLD: usize = 100;
 
 /// Related records that a prompt gets.
@@ -740,7 +740,7 @@ pub const BRIEFING_OWN_ANSWERS: usize = 3;
 /// Characters of a prompt, an answer, a mark or a decision in a briefing.
 pub const BRIEFING_TEXT_CHARS: usize = 240;
 /// Characters of a decision that is quoted alone because the cut would lose its end. A longer sentence is not taken
-/// for a decision. Also of an answer of the briefed session, of which the agent has nothing else after a compact.
+/// for a decision. Also the characters of the session's own answers in the briefing after a compaction.
 pub const BRIEFING_DECISION_CHARS: usize = 420;
 /// Characters of a file's last change, and of a commit's subject.
 pub const BRIEFING_CHANGE_CHARS: usize = 90;
@@ -776,7 +776,7 @@ pub const BRIEFING_READ_TALK: usize = 40;
 pub const BRIEFING_READ_PROMPTS: usize = 240;
 /// Other projects that are read for a briefing, most recently active first.
 pub const BRIEFING_READ_PROJECTS: usize = 8;
-/// Records of each of these projects.
+/// Records that are read of each other project.
 pub const BRIEFING_READ_OF_OTHERS: usize = 5;
 /// How long before the project's last event a run, a failure or an edit still matters.
 pub const BRIEFING_WORK_MS: i64 = 21 * 86_400_000;

@@ -114,7 +114,7 @@ impl Locations {
     }
 
     /// The directory for the locks of open databases, by the file's identity. All processes of the user have to
-    /// find each other's locks, so that no environment variable changes it.
+    /// find each other's locks, so no environment variable changes this directory.
     pub fn identity_locks(&self) -> PathBuf {
         PathBuf::from(format!("/tmp/rekindle-{}-locks", self.uid))
     }

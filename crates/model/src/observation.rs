@@ -105,7 +105,7 @@ impl ObsType {
         matches!(self, O::FileWrite | O::FileEdit | O::GitCommit | O::GitPush)
     }
 
-    /// Whether it is something that was said: only such a record can replace a statement, or be replaced.
+    /// Whether it is talk, that is, something that was said: only talk can replace a statement, or be replaced.
     pub fn is_talk(self) -> bool {
         matches!(self, ObsType::UserPrompt | ObsType::Answer | ObsType::Marker)
     }

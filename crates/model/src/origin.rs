@@ -11,7 +11,7 @@ use crate::hook::{Happening, HookEvent};
 pub struct Origin(pub [u8; 16]);
 
 impl Origin {
-    /// The hash of these parts. Their lengths count too, so that two lists of parts never run together.
+    /// The hash of these parts. Their lengths are hashed too, so that `["ab", "c"]` and `["a", "bc"]` differ.
     pub fn of(parts: &[&str]) -> Origin {
         let mut digest = Sha256::new();
         for part in parts {
@@ -46,7 +46,7 @@ impl Origin {
         }
     }
 
-    /// A second origin of a prompt or an answer, which copies of its line in other transcripts share.
+    /// A second origin of a prompt or an answer, which is equal for copies of its line in other transcripts.
     pub fn of_line(event: &HookEvent) -> Option<Origin> {
         let facts = event.transcript.as_ref()?;
         let line = Origin::of(&["line", &event.agent, facts.line.as_deref()?]);
@@ -109,7 +109,7 @@ impl Origin {
 }
 
 /// The agent's own id of a call. Our plugin for OpenCode adds its session and the number of its use, because some models
-/// number their calls anew with every answer; such an id identifies nothing, so that text and time have to.
+/// number their calls anew with every answer; such an id identifies nothing, so text and time have to.
 fn own_call_id<'e>(event: &HookEvent, id: &'e str) -> Option<&'e str> {
     if event.agent != "opencode" || event.transcript.is_some() {
         return Some(id);
@@ -120,7 +120,7 @@ fn own_call_id<'e>(event: &HookEvent, id: &'e str) -> Option<&'e str> {
     is_unique_call(id).then_some(id)
 }
 
-/// Whether a call's id is unique by its look: it has a long word of letters and digits, such as `call_0a1B…`.
+/// Whether a call's id looks unique: it has a long word of letters and digits, such as `call_0a1B…`.
 pub fn is_unique_call(id: &str) -> bool {
     /// Letters and digits of such a word.
     const LONG: usize = 16;

@@ -78,8 +78,8 @@ pub struct ProjectFacts {
 /// Begins every value of [`ProjectFacts::made`]. Remotes, roots and names do not begin like this.
 pub const MADE: &str = "made:";
 
-/// Part of a [`ProjectFacts::made`] on file systems that store no time of birth. There a new directory can have the
-/// value of a deleted one.
+/// Part of the values of [`ProjectFacts::made`] on file systems that store no time of birth. There a new directory can
+/// have the value of a deleted one.
 pub const MADE_WITHOUT_BIRTH: &str = "-device-";
 
 /// Whether an alias is a remote with a host. Roots are absolute paths, names have no `/`.
@@ -186,7 +186,7 @@ pub struct Pause {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
     pub pauses: Vec<Pause>,
-    /// The projects of remotes, roots and names, if a project is paused.
+    /// The project of each remote, root and name; empty unless a project is paused.
     pub aliases: BTreeMap<String, Lead>,
 }
 

@@ -25,7 +25,7 @@ pub fn recency(at: i64, now: i64) -> f64 {
     time::decay(now.saturating_sub(at), HALF_LIFE_MS)
 }
 
-/// The score of a query's hit by match, recency and type. `best` is the highest lexical score of the answer.
+/// The score of a hit by match, recency and type. `best` is the highest lexical score among the hits of the query.
 pub fn blended(lexical: f64, best: f64, kind: ObsType, at: i64, now: i64) -> Score {
     let lexical = if best > 0.0 { (lexical / best).clamp(0.0, 1.0) } else { 0.0 };
     let (recency, kind) = (recency(at, now), kind.weight());

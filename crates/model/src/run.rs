@@ -18,7 +18,7 @@ pub const FINGERPRINT: &str = "fingerprint";
 /// The member of `metadata.run` of a run that ran no test.
 pub const NO_TESTS: &str = "no_tests";
 
-/// The member of `metadata.run` of a run in another project than that of its record.
+/// The member of `metadata.run` that marks a run outside of the project that its record belongs to.
 pub const ELSEWHERE: &str = "elsewhere";
 
 /// The member of `metadata.run` with the runner whose summary the output of a script shows.
@@ -92,7 +92,7 @@ pub fn is_lint(program: &str, subcommand: &str) -> bool {
     }
 }
 
-/// Whether a run was one of another project than that of its record.
+/// Whether a run was outside of the project that its record belongs to.
 fn is_elsewhere(seen: &Observation) -> bool {
     let run = seen.metadata.as_ref().and_then(|metadata| metadata.get("run"));
     run.is_some_and(|run| run[ELSEWHERE] == true)

@@ -233,7 +233,7 @@ impl Summary {
     /// The list for actions of this type, if there is one.
     fn list(&mut self, kind: ObsType, failed: bool) -> Option<&mut Vec<String>> {
         match kind {
-            // The commit was made, although a later command of the line failed.
+            // The commit was made even if a later command of the line failed.
             ObsType::GitCommit => Some(&mut self.completed),
             // A failed action neither changed nor read anything.
             _ if failed => Some(&mut self.notes),

@@ -37,7 +37,7 @@ pub struct Captured<'a> {
     /// The project of the directory where a test run or a build ran; none if it is unknown. Other events have that of the
     /// agent's directory.
     pub ran_in: Option<i64>,
-    /// Whether it is a run of the project that the session's records belong to, or no run at all.
+    /// Whether the event is a run of the project that the session's records belong to, or no run at all.
     pub ran_in_session_project: bool,
     /// Identifies the event's record; none if nothing does.
     pub origin: Option<Origin>,
@@ -168,7 +168,7 @@ pub struct Capturable<'a> {
 }
 
 impl<'a> Capturable<'a> {
-    /// None if [`Captured::resolve`] would be none.
+    /// `None` if [`Captured::resolve`] would return `None`.
     pub fn of(
         rx: &Rx<'_>,
         event: &'a HookEvent,
@@ -223,7 +223,7 @@ pub struct NamedSession<'a> {
     pub at: i64,
     /// Whether the agent reports that the session starts or resumes.
     pub starts: bool,
-    /// Whether it is work, which makes an idle session active.
+    /// Whether the event or call is work, which makes an idle session active.
     pub works: bool,
 }
 
@@ -281,7 +281,8 @@ impl NamedSession<'_> {
         Ok(is_paused.then_some(NotCaptured::Paused))
     }
 
-    /// Whether capture is paused in this project, or in the one where the session began, whose record it would be.
+    /// Whether capture is paused in this project, or in the project where the session began, which the record would
+    /// belong to.
     fn is_paused(self, rx: &Rx<'_>, facts: &ProjectFacts) -> Result<bool, OpError> {
         if pauses::list(rx, self.at)?.is_empty() {
             return Ok(false);

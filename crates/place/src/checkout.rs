@@ -14,8 +14,8 @@ use text::secrets::Redacted;
 
 use crate::places::{Place, PlaceSource};
 
-/// The checkout of the directory of a tool call or an answer; `here` is the place of that directory. Only for a commit a
-/// leading `cd` counts: after `cd ../other` it belongs to the working tree there.
+/// The checkout of the directory of a tool call or an answer; `here` is the place of that directory. A leading
+/// `cd` counts only for a commit: after `cd ../other` the commit belongs to the working tree there.
 pub(crate) fn of_event(
     places: &dyn PlaceSource,
     here: &Place,
@@ -74,8 +74,8 @@ fn told_directory(metadata: &Value, line: &str) -> Option<String> {
     (!told.contains('\'')).then(|| told.to_owned())
 }
 
-/// The place where a test run or a build ran; `here` is that of the agent's directory, and of runs below it or in its
-/// project. None for other events.
+/// The place where a test run or a build ran, if it ran neither below the agent's directory nor in the project of that
+/// directory, whose place is `here`. `None` for other runs and other events.
 pub(crate) fn ran_outside(
     places: &dyn PlaceSource,
     here: &Place,

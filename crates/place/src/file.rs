@@ -17,8 +17,8 @@ pub struct FileQuestion<'a> {
 }
 
 impl<'a> FileQuestion<'a> {
-    /// A file that is named in this directory; without one, every file whose path ends so. Reads the disk, so it is
-    /// created before the transaction that reads the store.
+    /// A file that is named in this directory; without a directory, every file whose path ends like this. Reads the
+    /// disk, so it is created before the transaction that reads the store.
     pub fn new(
         (places, store): (&Places, &Store),
         cwd: Option<&str>,

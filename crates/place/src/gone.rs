@@ -11,8 +11,9 @@ use store::{Rx, projects};
 /// contains the directory. `None` if neither is known; then `around` applies, which are the facts of the nearest
 /// directory that exists, or the path itself.
 ///
-/// A project whose directory an import found gone contains no other, nor does a plain directory that exists: the result
-/// would depend on the order in which transcripts are read, and a dry run, which creates no project, would differ.
+/// A project whose own directory an import found gone does not count as containing the directory, nor does a plain
+/// directory that exists: otherwise the result would depend on the order in which transcripts are read, and a dry run,
+/// which creates no project, would differ.
 pub(crate) fn facts(
     rx: &Rx<'_>,
     around: &ProjectFacts,

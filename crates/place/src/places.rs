@@ -132,7 +132,7 @@ fn cached_or_read<T: Clone>(asked: &Mutex<DiskCache<T>>, dir: &str, look: impl F
     cached_while(asked, dir, |_| true, look)
 }
 
-/// The cached value for this directory while it is fresh and `holds`, or a new one from the disk.
+/// The cached value for this directory while it is fresh and `holds` accepts it, or a new one from the disk.
 fn cached_while<T: Clone>(
     asked: &Mutex<DiskCache<T>>,
     dir: &str,

@@ -74,7 +74,7 @@ impl Question {
                 let name = found.first().map_or(name, |project| project.name.clone());
                 Ok(Scope { projects: Some(found), name: Some(name) })
             }
-            // A directory without records finds nothing, and nothing of other projects either.
+            // The scope of a directory without records is empty: a search there finds nothing from other projects.
             (Wanted::Here, Some(facts)) => {
                 let known: Vec<Project> = projects::known(rx, &facts)?.into_iter().collect();
                 // A directory that was merged into another project has that project's name.

@@ -108,7 +108,8 @@ impl Op for DeleteHint {
                 };
                 (chosen.shown(), removed)
             };
-            // Not before: the expiry of a damaged row may be wrong, and the hint would not be found.
+            // Swept only now: the expiry of a damaged row may be wrong, so an earlier sweep could delete the hint
+            // itself.
             memory.sweep(tx, now)?;
             Ok(Deleted(DeleteHintOutput { deleted: true, previous, removed }))
         });

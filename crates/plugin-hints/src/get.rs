@@ -134,7 +134,7 @@ impl Pretty for GetHint {
         lines.join("\n")
     }
 
-    /// Why the result has no hint: those of this name do not apply here.
+    /// The error for a result without a hint: the hints of this name do not apply here.
     fn miss(params: &GetHintParams, output: &GetHintOutput) -> Option<OpError> {
         if output.hint.is_some() {
             return None;

@@ -107,7 +107,7 @@ impl Index {
     }
 
     fn insert(&mut self, held: Arc<Held>) {
-        // Added before its predecessor is removed, so that a name that both have does not count as a change.
+        // Added before its predecessor is removed, so that a variable that both scopes name does not count as a change.
         self.asked_env.add(held.stored.meta.scope.as_ref());
         self.remove(&held.stored.name, &held.variant);
         let HintName { component, key } = &held.stored.name;
@@ -257,7 +257,7 @@ impl Memory {
 
     /// At the start, memory is loaded from the journal: that is how a new PRIMARY adopts the hints of one that
     /// crashed. If the file vanished, the hints in memory are journaled again; if another database replaced it, that
-    /// one is loaded.
+    /// database is loaded.
     pub(crate) fn opened(&self, tx: &Tx<'_>, how: Opened) -> Result<(), OpError> {
         match how {
             Opened::Fresh => {

@@ -334,7 +334,7 @@ fn room(rx: &Rx<'_>, session: i64, now: i64) -> Result<usize, OpError> {
     Ok(usize::try_from(left).unwrap_or(0))
 }
 
-/// Bumps a hint after a command that worked: one that this session was shown and whose command was run.
+/// Bumps each hint whose command was run by this command line and worked, if this session was shown the hint.
 pub(crate) fn observe(memory: &Memory, seen: &Captured<'_>, tx: &Tx<'_>) -> Result<(), OpError> {
     let event = &*seen.event;
     let Happening::ToolUsed(ToolUse { command: Some(command), failed: false, metadata, .. }) =

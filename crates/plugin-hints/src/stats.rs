@@ -156,7 +156,7 @@ impl<'i> Counted<'i> {
             Ttl::Forever => self.lifetimes.forever += 1,
         }
         self.secrets += usize::from(meta.is_secret());
-        // A repeated tag counts once. Those of a secret hint do not count: they may be secret too.
+        // A repeated tag counts once. Tags of a secret hint do not count: they may be secret too.
         let told: &[String] = if meta.is_secret() { &[] } else { &meta.tags };
         for tag in told.iter().collect::<BTreeSet<_>>() {
             *self.tags.entry(tag).or_default() += 1;

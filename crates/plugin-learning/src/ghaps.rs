@@ -51,7 +51,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// How many ghaps there are; none if there is none.
+/// The numbers of active and resolved ghaps, as text for `status`; `None` without ghaps.
 pub(crate) fn status(rx: &Rx<'_>) -> Result<Option<String>, OpError> {
     let (active, resolved) = stored::counts(rx, None)?;
     let counted = || {

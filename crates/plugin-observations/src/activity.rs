@@ -1,4 +1,4 @@
-//! `activity`: prompts, answers and observations of all sessions, newest first, by cursor; and the feed of new ones,
+//! `activity`: prompts, answers and observations of all sessions, newest first, in pages; and the feed of new records,
 //! `activity/subscribe` on `/ws`.
 
 use contract::pretty::{notes, pretty};
@@ -133,7 +133,7 @@ impl ActivityParams {
     }
 }
 
-/// A type that activity has. Memories and other records that are declared are not activity.
+/// Checks that `activity` lists records of this type: no summaries, memories or other declared records.
 fn observed(kind: RecordType) -> Result<ObsType, OpError> {
     match kind {
         RecordType::Observed(kind) if kind != ObsType::SessionSummary => Ok(kind),
@@ -220,7 +220,7 @@ impl Pretty for Activity {
     }
 }
 
-/// New records of all sessions, in groups. They are read from the store: nothing about them is noted as an event.
+/// Sends new records of all sessions, several in one message. They are read from the store, not taken from events.
 pub(crate) struct ActivityFeed;
 
 impl ActivityFeed {
@@ -231,7 +231,7 @@ impl ActivityFeed {
                 .hint(format!("Known are {}.", known.join(", "))));
         }
         let mut params = params.clone();
-        // In a query all values are texts.
+        // In the query string of a URL all values are texts.
         if let Some(failed) = params.get_mut("failed")
             && let Some(text) = failed.as_str()
         {
@@ -248,7 +248,7 @@ impl ActivityFeed {
         let mut params = ActivityFeed::params(params)?;
         params.session_id.iter().try_for_each(|id| session::check_id("session_id", id))?;
         let scope = Question::new(None, params.project.clone()).scope(rx)?;
-        // A session may be subscribed to before it exists: no record has its number yet.
+        // A client may subscribe to a session that does not exist yet: -1 matches no record.
         let session =
             params.session_id.take().map(|name| sessions::id_of(rx, &name)).transpose()?;
         let session = session.map(|id| id.unwrap_or(-1));
@@ -266,7 +266,7 @@ impl Feed for ActivityFeed {
         "activity/new"
     }
 
-    /// No event has this kind: the messages are pulled.
+    /// There are no events of this kind: the messages are read from the store.
     fn filter(&self, params: &FeedParams, rx: &Rx<'_>) -> Result<EventFilter, OpError> {
         ActivityFeed::query(params, rx)?;
         Ok(EventFilter { kind: Some(self.method().to_owned()), ..EventFilter::default() })
@@ -303,7 +303,7 @@ impl Feed for ActivityFeed {
             true => records.len(),
             false => activity::count_since(rx, &query, after)?,
         };
-        // A client may have several subscriptions, and a record may be in more than one of them.
+        // The filters tell a client's subscriptions apart: a record may be in several of them.
         let mut filters = params.clone();
         filters.remove("after_id");
         let message =

@@ -22,7 +22,7 @@ pub(crate) struct ActivityStats;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// 1970-01-01 was a Thursday.
+/// 1970-01-01 was a Thursday; Monday is 0.
 const WEEKDAY_OF_EPOCH: i64 = 3;
 
 #[derive(Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ impl BucketUnit {
         }
     }
 
-    /// How many buckets are counted if no start is given.
+    /// The number of buckets in an answer if the call gives no start.
     fn default_count(self) -> i64 {
         match self {
             BucketUnit::Hour => 48,
@@ -174,7 +174,7 @@ impl Op for ActivityStats {
     }
 }
 
-/// The time that is counted, in whole buckets. Times are local milliseconds, as if they were UTC.
+/// The time range of an answer, in whole buckets. Times are local milliseconds, as if they were UTC.
 #[derive(Clone, Copy)]
 struct Buckets {
     /// Milliseconds that local clocks are ahead of UTC.
@@ -215,7 +215,7 @@ impl Buckets {
         Ok(Buckets { ahead, each, start: start * each, count })
     }
 
-    /// The slots of the whole time: the first, and the one after the last.
+    /// The first slot of the range, and the slot after its last one.
     fn slots(&self) -> (i64, i64) {
         let start = self.start - self.ahead;
         (start.div_euclid(SLOT_MS), self.utc(self.count).div_euclid(SLOT_MS))
@@ -232,7 +232,7 @@ impl Buckets {
         self.utc(index).div_euclid(1000)
     }
 
-    /// The beginning of a bucket.
+    /// The beginning of a bucket in milliseconds since 1970, UTC.
     fn utc(&self, index: usize) -> i64 {
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         self.start.saturating_add(index.saturating_mul(self.each)) - self.ahead
@@ -416,7 +416,7 @@ impl Pretty for ActivityStats {
     }
 }
 
-/// The date of these local seconds, and for an hour its time.
+/// The date of a bucket and, for an hour, its time of day; `seconds` is local.
 fn local(seconds: i64, bucket: BucketUnit) -> String {
     let length = match bucket {
         BucketUnit::Day => "2026-01-31".len(),

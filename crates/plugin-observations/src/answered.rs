@@ -12,7 +12,7 @@ pub(crate) fn answer_or_finding(rx: &Rx<'_>, id: i64) -> Result<Option<Observati
     said.map(|said| observations::one(rx, said)).transpose().map(Option::flatten)
 }
 
-/// The first sentences of an answer. That of a subagent says so: the agent itself may have found otherwise.
+/// The first sentences of an answer. A subagent's answer is marked as such: the agent may have concluded otherwise.
 pub(crate) fn gist_of(said: &Observation, chars: usize) -> String {
     let gist = text::gist(&said.content, chars);
     if said.agent_id.is_some() { format!("a subagent found: {gist}") } else { gist }

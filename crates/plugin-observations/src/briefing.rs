@@ -1,7 +1,7 @@
 //! Candidates for the briefing of a starting session; the assembler decides how many fit.
 //!
 //! `handoff` writes the work of one session for another agent. `compose` writes the briefing: open work, the last sessions, lessons, files in progress. `nmem`
-//! writes it as that specification asks. `related` finds earlier turns about the subject of a prompt.
+//! writes the briefing in the form of that specification. `related` finds earlier turns about the subject of a prompt.
 
 mod compose;
 mod files_in_progress;
@@ -77,7 +77,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     })
 }
 
-/// Says that nothing is stored about this project's files, once in a session.
+/// The line that nothing is stored about this project's files, shown once in a session.
 fn warning(line: String) -> Candidate {
     let reason = "the project's settings withhold every path";
     remark(Slot::NotRecorded, line, reason)

@@ -153,7 +153,8 @@ impl Op for FileHistory {
             for earlier in &earlier_names {
                 let query = FileQuery { also: &[], ..query(&earlier.file_path) };
                 let touches = history::of_file(rx, &query)?;
-                // The limit holds for each name. The next page begins where the first of them was cut.
+                // The limit applies to each name of the file. The next page begins at the latest of the times where a
+                // list was cut.
                 next = next.max(next_page(&touches, limit));
                 found.extend(touches);
             }
@@ -172,7 +173,7 @@ impl Op for FileHistory {
     }
 }
 
-/// The second before which older touches are listed, if these are as many as the limit.
+/// The time in seconds before which the next page lists touches; none if there are fewer touches than the limit.
 fn next_page(found: &[Touches], limit: usize) -> Option<i64> {
     let touches = found.iter().flat_map(|session| &session.touches);
     let mut times: Vec<i64> = touches.map(|touch| touch.at.div_euclid(1000)).collect();
@@ -223,7 +224,7 @@ fn brief(params: &Value, result: &mut Value) {
 }
 
 impl FileHistoryParams {
-    /// Says that no session is listed, and by which filters.
+    /// The text of an answer without sessions; it names the filters.
     fn nothing(&self) -> String {
         let path = show::line(&self.file_path);
         let times = show::times_given(self.after.as_ref(), self.before.as_ref());

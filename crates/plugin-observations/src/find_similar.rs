@@ -1,4 +1,4 @@
-//! `find_similar`: the records that are like a text or like another record, and which of them say the same.
+//! `find_similar`: the records that are like a text or like another record, and which of them are duplicates.
 
 use std::collections::HashMap;
 
@@ -142,7 +142,7 @@ impl Op for FindSimilar {
             let projects = scope.ids();
             let (text, except) = subject.read(rx)?;
             let filter = Filter { projects: projects.as_deref(), except, ..Filter::default() };
-            // One more than is shown tells whether there is more.
+            // One hit beyond the limit shows whether there are more.
             let found = search::similar(rx, recipe, &text, &filter, limit + 1)?;
             let more = found.len() > limit;
             let mut found = with_successors(rx, &text, &filter, &found)?;
@@ -186,7 +186,7 @@ fn entry(cx: &Cx<'_>, path: &str) -> Result<Subject, OpError> {
 }
 
 impl Subject {
-    /// The text, and the record that it is the text of.
+    /// The text, and the id of the record if it is that of a record.
     fn read(self, rx: &Rx<'_>) -> Result<(String, Option<i64>), OpError> {
         let (path, body) = match self {
             Subject::Text(text) => return Ok((text, None)),
@@ -204,7 +204,7 @@ impl Subject {
     }
 }
 
-/// The records with the successor of each superseded one right before it, even if the text is not like the successor.
+/// The records, with the successor of each superseded record right before it, even if the successor is not similar.
 fn with_successors(
     rx: &Rx<'_>,
     text: &str,

@@ -111,7 +111,7 @@ impl Op for GetObservations {
     }
 }
 
-/// The entry of a learned item: a session that got it at a hook uses it by reading it.
+/// The path of a learned item's entry. Reading the item counts as use by a session that got it at a hook.
 fn learned_path(record: &Observation) -> Option<String> {
     let (scheme, member) = match record.obs_type.word() {
         "experience" => ("ghap", "ghap"),

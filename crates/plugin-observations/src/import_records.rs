@@ -214,7 +214,7 @@ fn hash(text: &str) -> Result<Origin, OpError> {
     Origin::parse(text).ok_or_else(|| OpError::invalid("cursors", "a hash is not 32 hex digits"))
 }
 
-/// A session of the call in the store, and whether its summary is that of the line.
+/// A stored session of the call, and whether its summary is the one in the imported line.
 #[derive(Clone, Copy)]
 struct PlacedSession {
     id: i64,
@@ -227,12 +227,12 @@ struct Placing<'a, 'tx> {
     tx: &'a Tx<'tx>,
     work: &'a RecordWork,
     batch: RecordBatch,
-    /// By the key of the line; none if nothing may be stored there.
+    /// By the key in the line; none for a project in which nothing may be stored.
     projects: HashMap<String, Option<Project>>,
     sessions: HashMap<String, Option<PlacedSession>>,
     counts: ImportCounts,
     by_project: BTreeMap<String, ProjectImport>,
-    /// Sessions whose summary has to be made again.
+    /// Sessions whose summary has to be rebuilt.
     changed: BTreeSet<i64>,
     /// New records of test runs and builds.
     runs: Vec<i64>,
@@ -281,7 +281,7 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         Ok(())
     }
 
-    /// The project of a directory on this machine, or the only one of this name.
+    /// The project of a directory on this machine, or the only project of this name.
     fn local_project(
         &self,
         line: &PortableProject,
@@ -320,7 +320,7 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         }
     }
 
-    /// The session of a record; none if nothing may be stored there.
+    /// The session of a record; none if nothing may be stored in it.
     fn session_of(&self, name: &str) -> Option<PlacedSession> {
         self.sessions.get(name).copied().flatten()
     }
@@ -401,7 +401,7 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         self.count(project.id, None, placed, counts)
     }
 
-    /// Counts a record of a session, and notes what the session needs.
+    /// Counts a record of a session. A new one extends the session's time span, and its summary has to be rebuilt.
     fn note(
         &mut self,
         session: PlacedSession,

@@ -93,7 +93,7 @@ fn ended(
     sessions::end(tx, seen.id, event.at)
 }
 
-/// Notes a moment of the session itself.
+/// Stores a record about a moment of the session itself, such as its start.
 fn marked(
     tx: &Tx<'_>,
     event: &HookEvent,
@@ -142,7 +142,7 @@ fn prompted(tx: &Tx<'_>, captured: &Captured<'_>, text: &Redacted<String>) -> Re
 
 /// Notes the event's record, and stores where it comes from, so that it is stored once.
 fn note_record(tx: &Tx<'_>, captured: &Captured<'_>, added: Added) -> Result<(), OpError> {
-    // Nothing happened to the record of a hook whose repeat an import found.
+    // `Known`: an import found a record that a hook had stored; that record did not change.
     if !matches!(added, Added::Known(_)) {
         captured.note_record(added);
     }
@@ -189,7 +189,8 @@ fn answered(tx: &Tx<'_>, captured: &Captured<'_>, answer: &Answer) -> Result<(),
     note_record(tx, captured, added)
 }
 
-/// The mark of a record whose transcript has no time of it, as a member of the metadata. A transcript has no checkout.
+/// Metadata that marks the time of a record as estimated, because its transcript has none. A transcript has no
+/// checkout.
 fn estimated(event: &HookEvent) -> Option<Redacted<Value>> {
     let is_estimated = event.transcript.as_ref().is_some_and(|facts| facts.estimated);
     is_estimated.then(|| redact_json(json!({ "estimated": true }), Profile::Strict))

@@ -131,8 +131,8 @@ fn by_type(swept: &Swept) -> BTreeMap<String, u64> {
     swept.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
 }
 
-/// Runs one of several transactions, so that other writers can write in between. Its value is not the
-/// answer of the call: the last `cx.store.write` returns that.
+/// Runs one of several transactions, so that other writers can write in between. The value of `f` is not
+/// the stored answer of the call: that is the value of the last `cx.store.write`.
 pub(crate) fn turn<T: Serialize + Send + 'static>(
     cx: &Cx<'_>,
     f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,

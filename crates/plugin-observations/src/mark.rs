@@ -94,7 +94,7 @@ impl Op for Mark {
 }
 
 /// The session of the mark: the one that the call names, else the caller's. A user may give the first characters of a
-/// known one; another is a typing error.
+/// known id; any other id is refused as a typing error.
 fn session(cx: &Cx<'_>, given: Option<&str>) -> Result<Option<CallerSession>, OpError> {
     let Some(given) = given else { return Ok(cx.caller.session_to_write(cx.config, cx.now)) };
     let mut name = given.strip_prefix("session://").unwrap_or(given).to_owned();

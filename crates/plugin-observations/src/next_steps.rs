@@ -1,5 +1,5 @@
-//! The open ends of a session as the next steps of its summary. The stored summary is that of the last end of a turn; the
-//! prompt, the question and the command that came last are read with it.
+//! The open ends of a session as the next steps of its summary. The summary was stored at the last end of a turn; the
+//! last prompt, question and command are read anew.
 
 use model::observation::{ObsType, Observation};
 use model::run::{self, RunKey};
@@ -9,7 +9,7 @@ use store::{Rx, observations, open_ends, prompts};
 
 use crate::same_run::{self, ProgramKey};
 
-/// The summary of a session with its open ends of now.
+/// The summary of a session with its present open ends.
 pub(crate) fn summary_now(rx: &Rx<'_>, session: &Session) -> Result<Option<Summary>, OpError> {
     let Some(mut summary) = session.summary.clone() else { return Ok(None) };
     let ends = open_ends::of_session(rx, session)?;
@@ -49,7 +49,8 @@ fn failed_last(rx: &Rx<'_>, session: &Session) -> Result<Option<Observation>, Op
     Ok(last.pop().filter(|failed| is_left(failed, later.iter())))
 }
 
-/// Whether a failed command is neither a test nor a build, which are red instead, and only looking followed it.
+/// Whether a failed command is an open end: it is neither a test nor a build, which are red runs instead, and only
+/// read-only actions followed it.
 pub(crate) fn is_left<'o>(
     failed: &Observation,
     mut later: impl Iterator<Item = &'o Observation>,

@@ -1,4 +1,4 @@
-//! Notes on records in lists: how one relates to others, and whether it is proved.
+//! Notes on records in lists: how a record relates to others, and whether a hypothesis is proved.
 
 use model::observation::Observation;
 
@@ -9,11 +9,11 @@ pub(crate) enum Note {
     Answers(i64),
     /// A commit of the turn of the prompt with this id.
     CameOf(i64),
-    /// It failed; this later run of the same command worked.
+    /// The hit is a command that failed; this later run of it worked.
     WorkedLater(i64),
     Replaces(i64),
     ReplacedBy(i64),
-    /// The newer record changed another part of it than the one that was asked for.
+    /// This newer record changed a part of the hit, but not the part that the question is about.
     PartlyReplacedBy(i64),
 }
 

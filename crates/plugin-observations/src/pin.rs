@@ -95,7 +95,7 @@ fn set(cx: &Cx<'_>, id: i64, is_pinned: bool) -> Result<PinOutput, OpError> {
     })
 }
 
-/// The error for an id that has no pin.
+/// The error for the id of a record without a pin, or of no record.
 fn cannot_pin(rx: &Rx<'_>, id: i64) -> Result<OpError, OpError> {
     let other = observations::one(rx, id)?.map(|record| record.obs_type);
     let error = match other {

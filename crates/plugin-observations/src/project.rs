@@ -243,7 +243,7 @@ impl Op for AliasProject {
     }
 }
 
-/// A directory, a remote or a name in the spelling in which events bring it.
+/// A directory, a remote or a name in the spelling that events have.
 fn normal(param: &str, text: &str) -> Result<String, OpError> {
     let (text, max) = (text.trim(), limits::PROJECT_ALIAS_BYTES_MAX);
     let unfit = text.is_empty() || text == "*" || text.chars().any(char::is_control);

@@ -175,7 +175,8 @@ impl Op for Purge {
         let form = cx.caller.session_id_form();
         let spool = params.spool_files(cx, query.as_ref());
         if !params.confirm {
-            // Two records with one id would both be counted. If they cannot be separated, the store is read-only.
+            // Two records that share an id would both be counted, so they are separated; only a read-only store refuses
+            // that.
             if cx.store.read(damaged::shares_ids)? {
                 drop(cx.store.write_unanswered(damaged::separate_ids));
             }
@@ -188,7 +189,7 @@ impl Op for Purge {
             return counted.map(|output| output.with_files(cx, literal.as_deref(), spool));
         }
         let done = cx.store.write(move |tx| {
-            // A filter finds records by id: one with the id of another would be deleted with it.
+            // A filter finds records by id: a record that shares the id of another one would be deleted with it.
             damaged::separate_ids(tx)?;
             let filter = params.filter(tx, query.as_ref(), form, now)?;
             let done = purge::run(tx, &filter)?;
@@ -208,8 +209,8 @@ impl Op for Purge {
     }
 }
 
-/// The words of a search that a record may contain inside a longer word: those that are wanted, long enough for
-/// `literal`, as they were typed.
+/// The words of a search that a record may contain inside a longer word: the words to find, as they were
+/// typed, if they are long enough for `literal`.
 fn near_miss_words(search: &str) -> Vec<String> {
     let words = query::all_terms(search).words.into_iter();
     let typed = |word: String| {

@@ -114,8 +114,7 @@ impl Op for RecentContext {
 }
 
 /// Reduces each record to id, time, type, score and the beginning of its text, and leaves out the last ones that
-/// exceed the budget: as many tokens as a briefing may have, or the most that one may be given if the
-/// caller names a `limit`.
+/// exceed the budget: [`limits::RECENT_TOKENS`], or [`limits::INJECT_TOKENS_MAX`] if the caller names a `limit`.
 fn brief(params: &Value, result: &mut Value) {
     let searched = result["project"].clone();
     let budget = match params["limit"].is_null() {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::search::{Hit, Hits, TermSet};
 use store::{Rx, observations};
 
-/// The records that a search has read, and what it found out about them.
+/// The records that a search has read, and the terms of the query in them.
 #[derive(Default)]
 pub(crate) struct RecordsRead {
     /// By id; none for an id whose record is gone.
@@ -41,7 +41,7 @@ impl RecordsRead {
         })
     }
 
-    /// Reads a prompt, or a record without a turn, by the id of its turn, unless that has been done.
+    /// Reads the record whose id is that of a turn (the prompt, or a record without a turn), unless that has been done.
     pub(crate) fn read_turn(
         &mut self,
         rx: &Rx<'_>,

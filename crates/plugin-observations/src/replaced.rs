@@ -1,5 +1,5 @@
 //! Records of talk that a newer record replaced. Search, lists and the briefing use this one rule, whichever other
-//! records they show. In a search, a record keeps its place if the question is about a part of it that still holds.
+//! records they show. In a search, a record keeps its place if the question is about a part of it that is still true.
 
 mod constants;
 
@@ -32,13 +32,13 @@ const AMENDS_NEAR_FROM: f64 = 0.8;
 /// The least cosine between a decision and a record that changes it by its number: another list may have that number too.
 const CHANGES_BY_NUMBER_FROM: f64 = 0.2;
 
-/// The cosines from which on two records of talk are about the same subject, each with the least share of the older one's
-/// score that the newer one must have to be put first. Among hits that hardly match, many are about one subject, and none
-/// of them is an answer; two that say nearly the same both match.
+/// Cosines from which on two records of talk have the same subject. The newer record is put first if its score is at
+/// least the given share of the older one's: a newer record that hardly matches is no better answer. Two records that
+/// say nearly the same (0.9) both match, so a small share is enough.
 const SAME_SUBJECT: [(f64, f64); 2] = [(0.8, 0.9), (0.9, 0.3)];
 
-/// Whether the newer of two records of talk comes before the older one, given their scores. Two that choose different
-/// values for one thing are about the same subject, whatever their cosine.
+/// Whether the newer of two records of talk comes before the older one, given their scores. Two records that choose
+/// different values for one thing are about the same subject, whatever their cosine.
 pub(crate) fn is_newer_first(
     (older, newer): (f64, f64),
     chooses_other: impl FnOnce() -> bool,
@@ -59,7 +59,7 @@ pub(crate) fn is_newer_first(
 /// Summaries among the first hits whose statements are looked up.
 const SUMMARIES_LOOKED_UP: usize = 5;
 
-/// A prompt, an answer or a mark, as far as it matters for what it replaces.
+/// The data of a prompt, an answer or a mark that decide which records it replaces.
 #[derive(Clone, Debug)]
 pub(crate) struct TalkStatement {
     id: i64,
@@ -109,7 +109,7 @@ impl TalkStatement {
 
     /// The statement of a record if it may replace another one.
     fn replacing(rx: &Rx<'_>, record: &Observation) -> Option<TalkStatement> {
-        // Few answers state a decision, and all are long.
+        // Few answers state a decision, and answers are long, so only those few are parsed.
         let said = record.content.as_str();
         let is_open = record.obs_type != ObsType::Answer
             || text::decision(said).is_some()
@@ -117,8 +117,9 @@ impl TalkStatement {
         is_open.then(|| TalkStatement::of(rx, record)).filter(TalkStatement::may_replace)
     }
 
-    /// The cosine of the two records from which on this one replaces the other; none if it does not. An answer
-    /// has to state a decision, or to name the one that it changes: agents report changes all the time.
+    /// The least cosine of the two records at which this one replaces the older one; none if its words do not replace
+    /// it. An answer has to state a decision, or the number of the decision that it changes: agents report changes all
+    /// the time.
     fn replaces_from(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<Option<f64>, OpError> {
         let is_newer = (self.at, self.id) > (older.at, older.id);
         let is_same_turn = self.turn.is_some() && self.turn == older.turn;
@@ -135,7 +136,7 @@ impl TalkStatement {
         Ok(least)
     }
 
-    /// The cosine from which on this record replaces another one in this way; none if its kind does not.
+    /// The least cosine at which this record replaces another one in this way; none if records of its kind do not.
     fn from(&self, how: Replacement) -> Option<f64> {
         let is_prompt = self.kind == ObsType::UserPrompt;
         match how {
@@ -151,8 +152,8 @@ impl TalkStatement {
         }
     }
 
-    /// Whether it changes a decision, by its number, that the other record states. The number of a prompt's decision is
-    /// in the answer: "written down as decision 7".
+    /// Whether this record refers by number to a decision of the older record and changes it. The number of a prompt's
+    /// decision is in the answer: "written down as decision 7".
     fn changes_by_number(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
         if !self.statement.changes_by_number() {
             return Ok(false);
@@ -171,8 +172,8 @@ impl TalkStatement {
     }
 
     /// Whether this record replaces another one of its project. If the cosine is unknown, because embeddings are
-    /// missing, the words decide alone; a replacement that only has words in common with the other one then does
-    /// not count.
+    /// missing, the words decide alone; a record that only has words in common with the other one then does not
+    /// replace it.
     pub(crate) fn replaces(&self, rx: &Rx<'_>, older: &TalkStatement) -> Result<bool, OpError> {
         let Some(least) = self.replaces_from(rx, older)? else { return Ok(false) };
         let cosine = passages::cosine(rx, self.id, older.id)?;
@@ -180,7 +181,7 @@ impl TalkStatement {
     }
 }
 
-/// Whether records of this type may only repeat what was said in their turn.
+/// Whether a record of this type can be a mere repetition of another record of its turn.
 fn repeats_talk(kind: ObsType) -> bool {
     matches!(kind, ObsType::Answer | ObsType::GitCommit)
 }
@@ -193,14 +194,14 @@ pub(crate) fn turn_of(record: &Observation) -> Option<i64> {
     }
 }
 
-/// Whether a record repeats what an older one of its turn says, which the newer one replaces.
+/// Whether `said` repeats the part of `old`, a record of its turn or session, that `new` replaces.
 fn repeats(rx: &Rx<'_>, said: &Observation, (old, new): (&Observation, &Observation)) -> bool {
     let message = said.metadata.as_ref().and_then(|metadata| metadata["commit_message"].as_str());
     let [old, new] = [old, new].map(|record| rx.statement(record.id, &record.content));
     old.is_repeated_in(&new, message.unwrap_or(&said.content))
 }
 
-/// The newest of these records, all of which replace the same one; of a turn the prompt.
+/// The newest of these records, which all replace one record; its prompt instead, if that is among them.
 fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
     let newest = replacing.iter().max_by_key(|one| (one.at, one.id))?;
     let prompt = replacing.iter().find(|one| Some(one.id) == newest.turn);
@@ -212,12 +213,12 @@ fn newest<'s>(replacing: &[&'s TalkStatement]) -> Option<&'s TalkStatement> {
 pub(crate) struct Replacements {
     /// The question of the search. A hit keeps its place if the part that the question is about still holds.
     question: String,
-    /// Such hits, each with the newer record that changed another part of it.
+    /// Hits that keep their place, each with the newer record that changed another part of the hit.
     partly: HashMap<i64, i64>,
     /// For each hit that was looked up, the record that replaces it.
     by: HashMap<i64, Option<i64>>,
     /// The answers and commits that only repeat a replaced hit of their turn, and the summaries that repeat a replaced
-    /// statement of their session, each with that record and the one that replaces it.
+    /// statement of their session, each with the replaced record and the record that replaces it.
     repeating: HashMap<i64, (i64, i64)>,
     /// Records that were compared with hits; `None` for one whose text cannot replace another, like most.
     replacing: HashMap<i64, Option<TalkStatement>>,
@@ -234,12 +235,12 @@ impl Replacements {
         by.or_else(|| self.partly.get(&id).copied().map(Note::PartlyReplacedBy))
     }
 
-    /// The record that replaces a hit; none if none does, or if the hit was not looked up.
+    /// The record that replaces a hit; `None` if no record does, or if the hit was not looked up.
     pub(crate) fn of(&self, id: i64) -> Option<i64> {
         self.by.get(&id).copied().flatten()
     }
 
-    /// The record that replaces what a hit says: it replaces the hit, or the statement that the hit repeats.
+    /// The record that replaces a hit, or the statement that the hit repeats.
     pub(crate) fn of_said(&self, id: i64) -> Option<i64> {
         self.of(id).or_else(|| self.repeating.get(&id).map(|(_, new)| *new))
     }
@@ -306,7 +307,7 @@ impl Replacements {
     }
 
     /// Finds the decisions among the hits that were changed by the number under which their answer records them: "written
-    /// down as decision 7". Such an answer is near to the text that changes it; the decision itself need not be.
+    /// down as decision 7". Such an answer is similar to the text that changes the decision; the decision need not be.
     fn look_up_numbered(
         &mut self,
         rx: &Rx<'_>,
@@ -401,7 +402,7 @@ impl Replacements {
             if self.by.contains_key(&hit.id) {
                 continue;
             }
-            // A record of another kind, such as a memory, names its successor itself.
+            // Records of other kinds, such as memories, store which record supersedes them.
             if hit.kind != hit.kind.obs_type() {
                 self.by.insert(hit.id, superseded_by(rx, hit.id)?);
                 continue;
@@ -543,7 +544,7 @@ fn replaced_by(rx: &Rx<'_>, record: &Observation) -> Result<Option<i64>, OpError
     Ok(None)
 }
 
-/// Adds to each record whether another one replaced it. The newest talk of its project is read for that, by index.
+/// Adds a note to each record that another one replaced. The newest talk of its project is read for that, by index.
 pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<MarkedRecord>, OpError> {
     let is_listed = |id: &i64| records.iter().any(|record| record.id == *id);
     let repeating = || records.iter().filter(|record| repeats_talk(record.obs_type.kind()));
@@ -576,7 +577,8 @@ pub(crate) fn marked(rx: &Rx<'_>, records: Vec<Observation>) -> Result<Vec<Marke
     Ok(marked.collect())
 }
 
-/// For each statement that a newer record replaced, by its id, that record. Each comes with its project.
+/// The record that replaces each of these statements, by the statement's id. `said` has each statement with its
+/// project.
 pub(crate) fn replacing(
     rx: &Rx<'_>,
     said: impl Iterator<Item = (i64, TalkStatement)>,

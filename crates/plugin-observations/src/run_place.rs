@@ -1,12 +1,12 @@
 //! Where a run of tests or a build ran: two runs of the same program in different directories are
-//! different runs, and a red one in one of them stays red when the other passes.
+//! different runs: a run that failed in one directory stays red when a run in another one passes.
 
 use model::hook::ToolUse;
 use model::run;
 use place::{Captured, run_directory};
 use text::secrets::{Profile, Redacted, redact_json};
 
-/// The metadata of a run with `run.directory`, and a mark if it is no run of the project that its record belongs to.
+/// The metadata of a run with `run.directory`, and `run.elsewhere` if it ran outside the project of its record.
 /// None for other tools, for a run in the root itself, and outside of projects, as in the home directory.
 pub(crate) fn with_directory(
     tool: &ToolUse,

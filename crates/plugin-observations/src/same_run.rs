@@ -4,7 +4,7 @@ use agents::shell::{self, Simple};
 use model::observation::{ObsType, Observation};
 use model::run::{self, RunKey};
 
-/// Programs that run the script or the module that is named first.
+/// Programs that run a script or a module, which their first argument besides options names.
 const INTERPRETERS: &[&str] = &[
     "bash", "sh", "zsh", "dash", "python", "python2", "python3", "py", "node", "deno", "bun",
     "ruby", "perl", "php", "lua", "Rscript", "java",
@@ -42,13 +42,13 @@ impl ProgramKey {
         Some(ProgramKey { program: command.program, subcommand, directory: String::new() })
     }
 
-    /// Whether the key of a command may be this one. Most commands name another program, and need not be parsed.
+    /// Whether a command may have this key. Commands that do not contain the program's name need not be parsed.
     pub(crate) fn may_be_of(&self, seen: &Observation) -> bool {
         seen.content.contains(&self.program) || RunKey::of(seen).is_some()
     }
 
-    /// Whether a later command that worked is a run of this one, which failed. Failed tests have to be among those
-    /// that ran later; of other commands a corrected argument may be the fix.
+    /// Whether a later command that worked is a run of the failed command. A later run of tests has to include the
+    /// failed tests; other commands may differ in arguments, because a corrected argument may be the fix.
     pub(crate) fn is_fixed_by(
         &self,
         failed: &Observation,
@@ -61,7 +61,7 @@ impl ProgramKey {
         if self != key || !is_later {
             return false;
         }
-        // Every session commits and pushes: only its own next try can be the fix.
+        // Every session commits and pushes: only a later try in the failed command's session can be the fix.
         if self.program == "git" && failed.session_id != worked.session_id {
             return false;
         }
@@ -69,7 +69,7 @@ impl ProgramKey {
     }
 }
 
-/// The command of a line that its key names: the first one that does something.
+/// The command of a line that its key names: the first one besides preparations such as `cd`, `export` and `git add`.
 fn acting(line: &str) -> Option<Simple> {
     let acts =
         |command: &Simple| !["cd", "export", "set", "source", "."].contains(&&*command.program);
@@ -82,7 +82,7 @@ fn acting(line: &str) -> Option<Simple> {
 
 /// Whether a line that did not fail shows that the command of a failed one works now. If a pipe, `;` or `|| true` hides the
 /// exit code, it shows this only if its output was read: it is a run that passed, git named the commit or the push, or
-/// the failure itself was read from the output of such a line.
+/// the failed line hid its exit code too, and its failure was read from its output.
 pub(crate) fn shows_success(failed: &Observation, other: &Observation) -> bool {
     if RunKey::of(other).is_some() {
         return run::result(other) != Some("unknown");
@@ -98,7 +98,7 @@ pub(crate) fn shows_success(failed: &Observation, other: &Observation) -> bool {
         || was_read()
 }
 
-/// Whether a command worked; a run with an unknown result proves nothing, nor does one that did not end.
+/// Whether a command worked: not if its result is unknown, it was interrupted, or it runs in the background.
 pub(crate) fn has_worked(seen: &Observation) -> bool {
     let is = |name: &str| seen.metadata.as_ref().is_some_and(|metadata| metadata[name] == true);
     may_have_worked(seen)
@@ -137,9 +137,8 @@ pub(crate) fn may_have_worked(seen: &Observation) -> bool {
     matches!(seen.obs_type.kind(), Command | GitCommit | GitPush | Github) && !seen.failed()
 }
 
-/// Whether one command of a project worked after another one failed, and is a run of it: it has an equal
-/// text, in any session, or it fits the key. By key, commands other than tests and builds have to be of one
-/// session.
+/// Whether `other` worked after `failed` in the same project and is a run of the same command: the texts are equal, or
+/// the keys match. If only the keys match, both have to be in one session, unless they are tests or builds.
 pub(crate) fn worked_later(failed: &Observation, other: &Observation) -> bool {
     let is_later = (other.at_ms, other.id) > (failed.at_ms, failed.id);
     if !has_worked(other) || other.project_row != failed.project_row || !is_later {

@@ -225,7 +225,7 @@ fn records(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Replacement>, OpError> 
     Ok(ScrubBatch { found, changes, next })
 }
 
-/// The texts of a record without secrets, if there are any in them.
+/// The texts of a record with its secrets redacted; none if there are no secrets in them.
 fn guarded(old: &Texts, profile: Profile) -> Option<Replacement> {
     // A value that is found in one text is redacted in all of them.
     let mut known = KnownValues::default();
@@ -251,7 +251,7 @@ fn summaries(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Summary>, OpError> {
     for (id, summary) in summaries {
         let old = json!(summary);
         let mut new = redact_json(old.clone(), Profile::Strict).into_inner();
-        // These are marks, word for word.
+        // `learned` has the texts of marks, which were declared and not captured.
         new["learned"] = redact_json(old["learned"].clone(), Profile::Declared).into_inner();
         if new != old {
             found.note("summary", &old.to_string(), &new.to_string());
@@ -312,7 +312,7 @@ impl FoundSecrets {
         *self.by_place.entry(place.to_owned()).or_default() += 1;
         let before = redactions(old);
         for (rule, count) in redactions(new) {
-            // Marks in the old text are from an earlier redaction, or only look like marks.
+            // `[redacted:RULE]` in the old text is from an earlier redaction, or was typed by a user.
             let more = count.saturating_sub(before.get(rule).copied().unwrap_or_default());
             if more > 0 {
                 *self.by_rule.entry(rule.to_owned()).or_default() += more;
@@ -321,12 +321,12 @@ impl FoundSecrets {
     }
 }
 
-/// How often the guard left its mark in a text, by rule.
+/// How often a text contains `[redacted:RULE]`, by rule.
 fn redactions(text: &str) -> BTreeMap<&str, u64> {
     let mut counted = BTreeMap::new();
     for (at, mark) in text.match_indices("[redacted:") {
         let rest = text.get(at + mark.len()..).unwrap_or_default();
-        // A user may have written such a mark, or the beginning of one.
+        // A user may have typed such a text, or only its beginning.
         let is_rule = |rule: &str| rule.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         if let Some((rule, _)) = rest.split_once(']').filter(|(rule, _)| is_rule(rule)) {
             *counted.entry(rule).or_default() += 1;

@@ -336,15 +336,15 @@ impl OrderBy {
     }
 }
 
-/// Whether a hit is what the query names. Later variants rank first.
+/// How the query names a hit, if it does. Later variants rank first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
     No,
-    /// It is a command line that contains the query as a phrase.
+    /// The hit is a command line that contains the query as a phrase.
     Command,
-    /// It contains a path or the like as it was typed.
+    /// The hit contains the path, identifier or code of the query exactly as typed.
     Exactly,
-    /// It is the commit of a hash.
+    /// The hit is the commit whose hash the query names.
     Commit,
 }
 
@@ -359,15 +359,15 @@ struct Ranked {
     /// The score that the order sorts by, 1 for a leading exact match. `own` is without that bonus and breaks ties.
     first: f64,
     own: f64,
-    /// How many records say the same, itself included.
+    /// The number of records that were folded into this hit, itself included.
     count: usize,
-    /// The oldest of them.
+    /// The id of the oldest of these records.
     oldest: i64,
     note: Option<Note>,
 }
 
 impl Ranked {
-    /// Whether the record contains a word of the query, or is what it names.
+    /// Whether the record contains a word of the query, or the query names it.
     fn has_words(&self) -> bool {
         self.hit.lexical > 0.0 || self.named > Named::No
     }
@@ -438,7 +438,7 @@ impl SearchParams {
         recipe: Recipe,
         (now, own_session): (i64, Option<i64>),
     ) -> Result<Found, OpError> {
-        // One more than is shown tells whether there is more.
+        // One hit beyond the page shows whether there are more.
         let wanted = self.offset.get().saturating_add(self.limit()).saturating_add(1);
         let wanted = wanted.max(limits::SEARCH_CANDIDATES);
         let order = self.order_by.in_store();
@@ -447,8 +447,8 @@ impl SearchParams {
         let wanted = search::Wanted { order, limit: wanted, spread };
         let mut hits = search::hits_by(recipe, rx, query, filter, wanted)?;
         self.leave_out_own_prompts(&mut hits, own_session);
-        // Every page ranks the same hits against each other: else one would be shown twice and another
-        // never.
+        // Every page ranks the same hits against each other: else a hit could be on two pages and another one
+        // on none.
         let mut others = match order {
             Order::Newest => Vec::new(),
             _ => hits.hits.split_off(hits.weighed.min(hits.hits.len())),
@@ -538,7 +538,7 @@ impl SearchParams {
         let is_default = self.diverse && self.order_by == OrderBy::Best;
         let mut first: Vec<Hit> = Vec::new();
         for one in ranked.iter().take(limits::EVIDENCE_HITS) {
-            // A question answers nothing. Its turn, with its answer, is judged below.
+            // A record that only asks is no answer. Its turn, which includes the answer, is judged below.
             let asks = is_default && records.read_hit(rx, one.hit)?.is_some_and(turns::only_asks);
             first.extend((!asks).then_some(one.hit));
         }
@@ -557,7 +557,8 @@ impl SearchParams {
                 (ranked, is_answered) =
                     turns::by_turns(rx, scope, asked, ranked, (&mut records, &mut folds))?;
                 merely_similar &= !is_answered;
-                // "Noted." answers many prompts. The one that its newest record answers may be about anything.
+                // "Noted." answers many prompts, and the folded hit names only the newest of them, which may be about
+                // anything.
                 for one in &mut ranked {
                     let other =
                         |note: &Note| matches!(note, Note::Answers(id) if !folds.holds(*id));
@@ -575,7 +576,7 @@ impl SearchParams {
                 leave_out_unlikely(&mut ranked);
                 leave_out_unlikely(&mut others);
             }
-            // An answer that was found by its question may be among the others.
+            // An answer that was added with its turn may be among `others` too.
             let known: HashSet<i64> = ranked.iter().map(|one| one.hit.id).collect();
             others.retain(|other| !known.contains(&folds.shown(other.hit.id)));
         }
@@ -595,15 +596,15 @@ impl SearchParams {
         (self.diverse && !narrow && !looks_up(query)).then_some(limits::SEARCH_PER_SESSION)
     }
 
-    /// The few first hits where none is likely to be what was asked for.
+    /// The page if no hit is likely to be an answer: at most a few hits, and no next page.
     fn similar(&self, mut ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
         ranked.truncate(self.limit().min(limits::SEARCH_SIMILAR_MAX));
         (ranked.into_iter().skip(self.offset.get()).collect(), None)
     }
 
-    /// The hits of the page that was asked for, and where the next one begins. Weak hits of which their
-    /// session has too many give way to those of others on the first page, and fill it where there are no
-    /// others; no hit is lost or shown twice.
+    /// The hits of the page that was asked for, and where the next one begins. On the first page, weak
+    /// hits beyond the limit of their session give way to hits of other sessions, and fill the page only if it has room
+    /// left. No hit is lost or shown twice.
     fn page(&self, query: &Query, ranked: Vec<Ranked>) -> (Vec<Ranked>, Option<usize>) {
         let limit = self.limit();
         let share = self.per_session(query).unwrap_or(usize::MAX);
@@ -717,7 +718,7 @@ fn passage(query: &Finder<'_>, content: &str, metadata: &Value) -> String {
         (Some(outcome), finding) => {
             let done = format!("{}: ", text::one_line(content, limits::PREVIEW_ACTION_CHARS));
             let room = limits::PREVIEW_CHARS.saturating_sub(done.chars().count());
-            // Of an error the line that says most, if it is about the query.
+            // Of an error, the most informative line is shown if it contains a word of the query.
             let outcome = finding.filter(|line| contains(line)).unwrap_or(outcome);
             done + &query.excerpt(outcome, room)
         }

@@ -115,8 +115,8 @@ pub(crate) fn records<'r>(
     record_table(&rows, (now, None), &usual_columns(several), width)
 }
 
-/// The records of an answer as a table with the selected columns. If all projects were searched, it names the
-/// project of each, even if it is always the same one: nothing else says which.
+/// The records of an answer as a table with the selected columns. If all projects were searched, it has
+/// the column of projects even if all are equal: nothing else names the project.
 pub(crate) fn records_about<'r>(
     rows: impl Iterator<Item = RecordRow<'r>>,
     about: &About,

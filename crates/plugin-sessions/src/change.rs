@@ -1,4 +1,4 @@
-//! A change of one set, checked before it is stored. The tool, PATCH and the command line use this one.
+//! A change of one set, checked before it is stored. The tool, PATCH and the command line all use this type.
 
 use model::OpError;
 use model::context::{self, ContextMode, ContextSets};
@@ -52,7 +52,7 @@ impl SetChange {
         self.items.is_empty() && self.mode == ContextMode::Replace
     }
 
-    /// Applies it to the sets of a session with this root. Returns the items that did not fit.
+    /// Applies the change to the sets of a session. Returns the items that did not fit.
     pub(crate) fn apply(
         &self,
         sets: &mut ContextSets,

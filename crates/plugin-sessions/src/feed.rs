@@ -1,5 +1,5 @@
-//! The feed of a session's context: `session/subscribe {session_id}` on `/ws`, and the same as server-sent events. The
-//! feed of changes to the list of sessions, which every client of `/ws` gets.
+//! The feed of a session's context: `session/subscribe {session_id}` on `/ws`, or as server-sent events. Also
+//! the feed of changes to the list of sessions, which every client of `/ws` gets.
 
 use contract::{Feed, FeedParams};
 use model::OpError;
@@ -39,7 +39,7 @@ impl Feed for SessionFeed {
         let sets = context::of_session(rx, session)?;
         let version = context::version(rx, session)?;
         let data = json!({ "reason": "load", "context": sets });
-        // A client that comes back may still show sets that were cleared.
+        // Sent even without sets: a client that reconnects may still show sets that were cleared.
         Ok((version > 0).then(|| frame(name, version, data)))
     }
 

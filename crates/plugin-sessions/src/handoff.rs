@@ -96,7 +96,7 @@ impl Op for Handoff {
             json!({ "for": "handoff", "session_id": session_id, "to": to, "tokens": tokens - 1 });
         let told = cx.call("briefing", asked)?;
         let text = told["text"].as_str().unwrap_or_default().trim_end();
-        // Without an end, a prompt that the text was pasted into could not be told from it.
+        // Without an end line, the text could not be told from the prompt that it is pasted into.
         let text = format!("{text}\n{BLOCK_END}");
         let tokens = text::tokens::estimate(&text);
         Ok(HandoffOutput { session_id, text, tokens })

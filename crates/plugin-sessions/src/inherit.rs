@@ -1,5 +1,5 @@
-//! A new session that begins with the sets of an earlier one: a fork, and one that goes on after `/clear`, always; any
-//! other if the setting says so.
+//! Copies the sets of an earlier session to a new one: always to a fork and to a session that goes on after `/clear`,
+//! to others only if the setting says so.
 
 use contract::{Config, ConfigKey, ConfigKind};
 use model::hook::{Happening, Source};
@@ -22,7 +22,7 @@ pub(crate) const CONFIG: &[ConfigKey] = &[ConfigKey {
 /// The author of inherited items.
 pub(crate) const ADDED_BY: &str = "inherited";
 
-/// How long after the end of a session a cleared one still continues it, in milliseconds.
+/// How long after the end of a session a session that starts by `/clear` still continues it, in milliseconds.
 const CLEARED_MS: i64 = 60_000;
 
 /// Copies the sets of an earlier session to one that begins.

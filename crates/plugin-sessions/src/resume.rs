@@ -20,7 +20,7 @@ const HEADER: [&str; 3] =
 /// The line above the files.
 pub(crate) const FILES: &str = "Relevant files:";
 
-/// The beginnings of lines that the block has itself.
+/// How the block's own lines begin.
 const LABELS: [&str; 4] =
     ["Session directory", "Environment hint", "Relevant files", "Last applet"];
 
@@ -30,7 +30,7 @@ const RESUME_REASON: &str = "the session resumed";
 /// The title of the section for a new session with the sets of the one before.
 const CARRIED: &str = "Working context, carried over from the last session";
 
-/// Whether the text for a session that starts like this has its context. A fork still has the conversation with it.
+/// Whether the text for a session that starts like this contains its context. A fork still has it in its conversation.
 pub(crate) fn is_told(source: Source, config: &Config) -> bool {
     let is_carried = || source == Source::Startup && config.boolean(CARRY_OVER);
     source == Source::Resume || source.forgot() || is_carried()
@@ -64,7 +64,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     let is_new = source != Source::Resume && !source.forgot();
     let session = moment.store.read(|rx| {
         let Some(session) = sessions::by_name(rx, name)? else { return Ok(None) };
-        // The text for a new session only has sets that it did not declare itself.
+        // A new session gets the text only if it inherited items.
         if is_new && !stored::has_item_by(rx, session.id, ADDED_BY)? {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
             same_as: Some(format!("{path}#{place}")),
             path,
             title: is_new.then(|| CARRIED.to_owned()),
-            // A resumed session gets it every time.
+            // A new stamp each time: a resumed session gets the row again.
             stamp: moment.now.saturating_add(i64::try_from(place).unwrap_or_default()),
             score: 1.0 - 0.01 * place as f64,
             reasons: vec![match slot {
@@ -165,8 +165,8 @@ fn fitting<T>(
     if room.accept(size) {
         return whole;
     }
-    // Fewer items never make the text longer, so halving finds the number. It is written a few times, not once for each
-    // item: a hook waits.
+    // Fewer items never make the text longer, so bisection finds the number. The text is written only a few times,
+    // not once for each item: a hook waits.
     let (mut too_few, mut enough) = (0, (items, None));
     while enough.0 - too_few > 1 {
         let middle = usize::midpoint(too_few, enough.0);
@@ -179,7 +179,7 @@ fn fitting<T>(
     enough.1.unwrap_or_else(|| with(enough.0).0)
 }
 
-/// The first items of these sets, so many in all.
+/// The first `count` items of these sets in all.
 fn first_items(sets: &[(&str, &[String])], mut count: usize) -> ContextSets {
     let mut kept = Vec::new();
     for (name, items) in sets {

@@ -17,7 +17,7 @@ pub(crate) struct SessionQuery {
     pub(crate) text: Option<String>,
     pub(crate) state: Option<SessionState>,
     pub(crate) unobserved: bool,
-    /// A time in milliseconds before which, and one after which, it was active.
+    /// Times in milliseconds: the session was last active before the first, and after the second.
     pub(crate) before: Option<i64>,
     pub(crate) after: Option<i64>,
     /// The cursor of the page before.
@@ -87,7 +87,7 @@ impl SessionRow {
     }
 }
 
-/// How well a session matches a query, best first.
+/// How well a session matches a query, best first. Its text is its name or its intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// Its text contains the query, from the beginning of a word on.
@@ -100,7 +100,7 @@ enum Fit {
     Place,
     /// Its text contains the characters of the query in this order.
     Letters,
-    /// Its directory does.
+    /// Its directory contains the characters of the query in this order.
     PlaceLetters,
 }
 

@@ -60,7 +60,7 @@ impl Scheme for ContextScheme {
         Ok(Some(feed::changes_of(parts(path)?.0)))
     }
 
-    /// An event that names the set which changed does not concern the others. A resume changes none.
+    /// An event that names the changed set does not concern entries of other sets. A resume changes no set.
     fn concerns(&self, path: &EntryPath, event: &Published) -> bool {
         if event.reason.as_deref() == Some("resume") {
             return false;

@@ -168,7 +168,7 @@ impl ContextWrite {
         sessions::by_id(tx, seen.id)?.ok_or_else(gone)
     }
 
-    /// Stores the sets and publishes them, unless they are as before. `set_name` is the one that changed, if it is one.
+    /// Stores the sets and publishes them, unless nothing changed. `set_name` is the changed set, if only one changed.
     pub(crate) fn store(
         &self,
         tx: &Tx<'_>,

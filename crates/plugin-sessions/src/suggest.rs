@@ -87,7 +87,7 @@ impl Op for SuggestContext {
         let is_wanted = |path: &String| {
             !declared.of(sets::FILES).contains(path)
                 && !is_generated(Path::new(path), root)
-                // After the cheaper checks: it asks the disk.
+                // Checked last, because it reads the disk.
                 && Path::new(path).is_file()
         };
         let files = used.into_iter().filter(|used| is_wanted(&used.path));

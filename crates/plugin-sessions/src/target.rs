@@ -15,8 +15,8 @@ pub(crate) fn check_id(id: &str) -> Result<(), OpError> {
     session::check_id("session_id", id)
 }
 
-/// Refuses a session that is not known, unless it is the caller's own, whose agent may not have reported it yet. Another
-/// one would be a typing error that creates a session, which then is the one that was active last.
+/// Refuses a session that is not known, unless it is the caller's own, whose agent may not have reported it yet. Any
+/// other unknown id is probably mistyped: it would create a session, which would then count as the last active one.
 pub(crate) fn refuse_unknown(cx: &Cx<'_>, name: &str) -> Result<(), OpError> {
     if cx.caller.session.as_deref() == Some(name) {
         return Ok(());
@@ -24,7 +24,8 @@ pub(crate) fn refuse_unknown(cx: &Cx<'_>, name: &str) -> Result<(), OpError> {
     cx.store.read(|rx| sessions::find(rx, name, cx.caller.session_id_form())).map(drop)
 }
 
-/// The id of the session that a call is about. It may be new. A user may give the first characters of a known one.
+/// The id of the session that a call is about. The session may be new. A user may give the first characters of a known
+/// one.
 pub(crate) fn name(cx: &Cx<'_>, given: Option<String>) -> Result<String, OpError> {
     match named(cx, given)? {
         Some(name) if cx.caller.tier == Tier::Person => {
@@ -56,7 +57,7 @@ pub(crate) fn guessed(given: Option<&str>, session_id: &str) -> String {
     given.map_or_else(|| format!(" (session {})", short()), |_| String::new())
 }
 
-/// The message of an answer for people. On the wire it has the plural whatever the number.
+/// The message of an answer for people: `1 item`. On the wire it always has the plural.
 pub(crate) fn in_numbers(message: &str, count: usize) -> String {
     let message = text::one_line(message, usize::MAX);
     match (count, message.strip_suffix(" items")) {

@@ -154,8 +154,8 @@ fn checked_name(name: String) -> Result<String, OpError> {
     short("name", name, limits::SESSION_LABEL_CHARS_MAX)
 }
 
-/// An environment hint, trimmed and within its limit. It is shown as one line, where two commands on lines of their own
-/// would become another one.
+/// An environment hint, trimmed and within its limit. It is shown as one line, which would join two commands on
+/// separate lines into a different command.
 pub(crate) fn checked_hint(hint: String) -> Result<String, OpError> {
     let hint = short("env_hint", hint, limits::ENV_HINT_CHARS_MAX)?;
     if hint.chars().any(char::is_control) {

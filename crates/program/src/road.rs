@@ -50,7 +50,7 @@ fn check_database_exists(world: &World) -> Result<(), OpError> {
     let name = database.file_name().unwrap_or_default().as_encoded_bytes();
     let entries = database.parent().map(std::fs::read_dir);
     let mut entries = entries.into_iter().flatten().flatten().flatten();
-    // Its log, or a file of the user's that has to be reported.
+    // Such an entry may be the log of the database, or a file of the user that has to be reported.
     let is_missing = !entries.any(|one| one.file_name().as_encoded_bytes().starts_with(name));
     let spooled = || runtime::spool::own_files(&world.locations.spools(), world.locations.uid());
     if !is_missing || lock::holder(&world.locations).is_some() || !spooled().is_empty() {
@@ -286,7 +286,7 @@ pub(crate) fn reach(world: &World) -> Result<Option<(SocketRoad, Hello)>, OpErro
 }
 
 /// The pid of a live daemon that cannot be reached: it holds the lock, and had published its address. A daemon that
-/// is still starting had not, nor had a command that works on the store.
+/// is still starting has not published one, and neither has a command that works on the store.
 pub(crate) fn out_of_reach(locations: &Locations) -> Option<u32> {
     let (holder, said) = (lock::holder(locations)?, daemon::discovery(locations)?);
     holder.pid.is_none_or(|pid| pid == said.pid).then_some(said.pid)

@@ -78,7 +78,7 @@ impl AssembledRow {
 #[derive(Default)]
 struct Section {
     rows: Vec<AssembledRow>,
-    /// How many further rows it would have had.
+    /// The number of rows that were left out.
     left_out: usize,
 }
 
@@ -89,13 +89,13 @@ impl Section {
         Some(row)
     }
 
-    /// Whether nothing of it is shown.
+    /// Whether the section is not shown, not even as a count of left-out rows.
     fn is_empty(&self, slot: Slot) -> bool {
         self.rows.is_empty() && !(slot.counted_as().is_some() && self.left_out > 0)
     }
 }
 
-/// Sections by their slot, their place in it and their title.
+/// Sections by their slot, their position in the slot and their title.
 type Sections = BTreeMap<(Slot, usize, String), Section>;
 
 /// Builds one text from the candidates; without candidates it is empty and has no title.
@@ -155,7 +155,7 @@ fn rows(
             .0
             .cmp(&a_rank.0)
             .then(b_rank.1.total_cmp(&a_rank.1))
-            // Of equals the newer one is first, which has the later stamp; the path breaks the remaining ties.
+            // Of equal rows the newer one, with the later stamp, is first; the path breaks the remaining ties.
             .then_with(|| b.stamp.cmp(&a.stamp))
             .then_with(|| b.path.len().cmp(&a.path.len()))
             .then_with(|| b.path.cmp(&a.path))
@@ -214,7 +214,7 @@ fn fits(title: &str, sections: &Sections, budget: Budget) -> bool {
         && text::tokens::of_chars(chars) <= tokens
 }
 
-/// Hides the number of rows that one section left out, if only the rows are left without which the text makes no sense.
+/// Hides the count of left-out rows in one section, if only essential rows are left in the text.
 fn hide_count(sections: &mut Sections) -> bool {
     let is_left =
         |(slot, section): (Slot, &Section)| slot.is_essential() || section.rows.is_empty();
@@ -230,7 +230,7 @@ fn hide_count(sections: &mut Sections) -> bool {
 }
 
 /// Drops one row: the last one of a section above its usual size, then of one above its floor, in the order in which
-/// sections yield; then the one with the lowest score, pinned rows after the others, and essential rows after all.
+/// sections yield; then the row with the lowest score, pinned rows after the others, and essential rows after all.
 fn drop_least_row(sections: &mut Sections) -> Option<AssembledRow> {
     let is_over = |slot: Slot, rows: &[AssembledRow], most: usize| {
         let is_free = |row: &AssembledRow| !row.candidate.pinned && !slot.is_declared();

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::OpError;
 
-/// An event that waits until older events in the spool are recorded. It is called with an error if it was not
-/// admitted.
+/// An event that waits until older events in the spool are recorded, as a function that continues it. Its argument is
+/// an error if the event was not admitted.
 pub(crate) type WaitingEvent = Box<dyn FnOnce(Result<(), OpError>) + Send>;
 
 /// Events that arrived while the spool had older ones, in the order of their arrival.

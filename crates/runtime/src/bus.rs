@@ -8,7 +8,7 @@ use model::limits;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 use tokio::time::{Instant, sleep_until};
 
-/// Distributes events. A subscriber that does not keep up is dropped; the writer never waits for one.
+/// Distributes events. A subscriber that does not keep up is dropped; the writer never waits for a subscriber.
 #[derive(Default)]
 pub struct Bus {
     subscribers: Mutex<Vec<Subscriber>>,
@@ -42,7 +42,7 @@ pub struct Subscription {
 #[derive(Clone)]
 pub struct SubscriptionFilters {
     filters: Arc<Mutex<Filters>>,
-    /// Does not keep the queue open: its end tells the client that it was dropped.
+    /// Weak, so that it does not keep the queue open: the end of the queue tells the client that it was dropped.
     queue: mpsc::WeakSender<Delivery>,
     /// When the client last got a message of a pulled feed. A feed holds the lock while it pulls, so that all feeds of a
     /// client together keep to the rate of one.
@@ -55,7 +55,7 @@ pub(crate) enum Delivered {
     Queued,
     /// The client does not keep up; the message may be tried again later.
     Full,
-    /// The client has left, or the subscription has ended.
+    /// The client has left, or the subscription was removed or replaced.
     Ended,
 }
 
@@ -136,7 +136,7 @@ impl SubscriptionFilters {
         self.locked().iter().map(|(known, _)| known).find(|known| ***known == *key).cloned()
     }
 
-    /// Queues a message for one subscription only, which this very key belongs to.
+    /// Queues a message for one subscription only: the one that has this very key object, not just an equal key.
     pub(crate) fn deliver(&self, key: &Arc<str>, event: Published) -> Delivered {
         let Some(queue) = self.queue.upgrade() else { return Delivered::Ended };
         if queue.is_closed() || !self.locked().iter().any(|(known, _)| Arc::ptr_eq(known, key)) {
@@ -146,7 +146,7 @@ impl SubscriptionFilters {
         if queue.try_send(delivery).is_ok() { Delivered::Queued } else { Delivered::Full }
     }
 
-    /// Whether the client is there and has the subscription of this very key.
+    /// Whether the client is connected and still has the subscription with this very key object.
     pub(crate) fn has(&self, key: &Arc<str>) -> bool {
         let is_open = self.queue.upgrade().is_some_and(|queue| !queue.is_closed());
         is_open && self.locked().iter().any(|(known, _)| Arc::ptr_eq(known, key))
@@ -163,12 +163,12 @@ impl SubscriptionFilters {
         true
     }
 
-    /// Replaces all subscriptions at once, so that no event is missed by one that stays.
+    /// Replaces all subscriptions at once, so that a subscription that stays misses no event.
     pub fn replace(&self, subscriptions: impl Iterator<Item = (String, EventFilter)>) {
         *self.locked() = subscriptions.map(|(key, filter)| (key.into(), filter)).collect();
     }
 
-    /// Removes the subscriptions whose keys are ended.
+    /// Removes the subscriptions whose keys `is_ended` accepts.
     pub fn remove(&self, is_ended: impl Fn(&str) -> bool) {
         self.locked().retain(|(known, _)| !is_ended(known));
     }

@@ -107,7 +107,7 @@ impl Recorder {
         Ok(counts)
     }
 
-    /// The record that a fork copied this event from: of a session that a hook captured, and no import has read.
+    /// The record of the event that a fork copied, in a session that a hook captured and no import has read.
     fn copied_from(
         rx: &Rx<'_>,
         event: &HookEvent,
@@ -176,7 +176,7 @@ impl Recorder {
     fn observed(&self, tx: &Tx<'_>, captured: &Captured<'_>) -> Result<(), OpError> {
         let (plugins, config) = (&self.plugins, &*self.config);
         plugins.iter().try_for_each(|plugin| plugin.observe(captured, tx, config))?;
-        // Only now, so that it does not matter which plugin stores the record.
+        // After all plugins, because any of them may have stored the record.
         let Some(record) = captured.record() else { return Ok(()) };
         plugins.iter().try_for_each(|plugin| plugin.recorded(captured, record, tx, config))
     }
@@ -189,7 +189,7 @@ impl Recorder {
         {
             return Ok(ImportCounts::of_too_old());
         }
-        // A row of a hook counts it already, so no record was added.
+        // A record that a hook stored already counts this repeat, so no record was added.
         if captured.origin.is_some() && captured.record().is_none() {
             return Ok(ImportCounts::of_known());
         }
@@ -226,7 +226,7 @@ fn counts_of(event: &HookEvent) -> ImportCounts {
 struct KnownRecord {
     /// The second origin of the record, which copies of its line share.
     line: Option<Origin>,
-    /// The origin under which the record is stored, and the state of it.
+    /// The origin under which the record is stored, and whether the store knows this origin.
     named: Option<(Origin, Option<KnownOrigin>)>,
     known: Option<KnownOrigin>,
     reading: LaterReading,
@@ -270,14 +270,14 @@ impl KnownRecord {
     }
 }
 
-/// How an event differs from its record, if an earlier reading of the transcript ended with that.
+/// How an event differs from its record, if an earlier import of the transcript ended with that record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LaterReading {
     /// The record does not change.
     Same,
     /// The record is unchanged, and it is now certain that it stays so.
     Confirmed,
-    /// The transcript still ends with it.
+    /// The transcript still ends with this record.
     StillLast,
     /// The event replaces this record.
     Other { record: i64 },
@@ -367,7 +367,7 @@ fn is_unfinished(event: &HookEvent) -> bool {
     event.transcript.as_ref().is_some_and(|facts| facts.unfinished)
 }
 
-/// Notes the record with which a file ends, in place of the one with which it ended before.
+/// Notes the record with which a file ends now, in place of its former last record.
 fn ends_with(
     tx: &Tx<'_>,
     event: &HookEvent,

@@ -188,7 +188,7 @@ async fn wait(deadline: CallDeadline, mut receiver: Receiver<Reply>) -> Reply {
     }
 }
 
-/// The end of the time in which a call is answered. The time of a job counts from its start, because it may have to
+/// The deadline of a call. The time of a job counts from its start, because it may have to
 /// wait for other jobs.
 struct CallDeadline {
     time: Duration,

@@ -54,7 +54,7 @@ pub struct MachineQuestion<'a> {
     pub is_daemon: bool,
     /// Calls an operation.
     pub ask: &'a dyn Fn(&str, Value) -> Reply,
-    /// The time of the last event by its name.
+    /// The time of the last event of each name.
     pub events: Value,
     /// The time of the last event by agent.
     pub agents: Value,

@@ -25,7 +25,8 @@ impl FeedSubscription {
         format!("{} {}", self.feed.name(), Value::Object(self.params.clone()))
     }
 
-    /// Whether unsubscribing from it ends the subscription with this key. Without parameters it ends all of its feed.
+    /// Whether unsubscribing with this name and these parameters ends the subscription with this key. Without
+    /// parameters, all subscriptions of the feed end.
     pub fn ends(&self, key: &str) -> bool {
         let of_feed = key.strip_prefix(self.feed.name()).is_some_and(|rest| rest.starts_with(' '));
         key == self.key() || (of_feed && self.params.is_empty())
@@ -98,7 +99,7 @@ impl Runtime {
 }
 
 impl RuntimeInner {
-    /// Adds a subscription. Returns its first message and, if it is to be pulled, its position.
+    /// Adds a subscription. Returns its first message and, for a pulled feed, the position after which to read.
     fn follow(
         &self,
         filters: &SubscriptionFilters,

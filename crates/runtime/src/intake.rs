@@ -1,5 +1,5 @@
 //! The path of a hook event: it is parsed, waits for older events in the spool if there are any, is handed to the
-//! writer, and is answered after COMMIT. No thread waits meanwhile: there are few threads, and if they waited, the
+//! writer, and is answered after COMMIT. No thread waits during this: there are few threads, and if they waited, the
 //! writer's batches would be no larger than their number.
 
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::builtin::hook::Incoming;
 use crate::runtime::RuntimeInner;
 
 /// Records one event. `read` parses it and gets the current time. `is_quiet` says whether the spool had no older
-/// event when this one arrived. `reply` is called when it is committed or refused, on the thread that notices it.
-/// The caller keeps the returned event until then, so that the writer thread need not free it.
+/// event when this one arrived. `reply` is called when the event is committed or refused, on the thread that notices
+/// it. The caller keeps the returned event until then, so that the writer thread need not free it.
 pub(crate) fn accept(
     inner: &Arc<RuntimeInner>,
     (info, tier): (&'static OpInfo, Tier),

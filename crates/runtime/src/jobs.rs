@@ -69,7 +69,7 @@ impl Jobs {
         let at = state.waiting.iter().position(|job| job.id == id);
         let job = at.and_then(|at| state.waiting.remove(at));
         drop(state);
-        // Without it, the job is just about to start, and will find its row.
+        // A job that is no longer in the queue is about to start, and will read its state from its row.
         if let Some(job) = job {
             (job.work.reply)(Err(cancelled(&job.handle)));
         }

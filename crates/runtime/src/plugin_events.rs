@@ -30,7 +30,7 @@ impl PluginEvents {
         !queue.events.is_empty() && !std::mem::replace(&mut queue.is_delivered, true)
     }
 
-    /// The next event. Without one the task ends.
+    /// The next event; if there is none, the calling task must end.
     pub(crate) fn next(&self) -> Option<Published> {
         let mut queue = self.lock();
         let next = queue.events.pop_front();

@@ -1,4 +1,4 @@
-//! Feeds whose messages are read from the store after commits, instead of made of events.
+//! Feeds whose messages are read from the store after commits, instead of being made from events.
 
 use contract::Pulled;
 use model::event::Published;

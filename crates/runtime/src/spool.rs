@@ -26,8 +26,8 @@ pub(crate) struct Spool {
     owner: u32,
     /// Events that could not be stored because of an internal error, by their files.
     held: Mutex<HashMap<PathBuf, HeldEvent>>,
-    /// Whether a thread is ingesting. Other threads wait a moment for it, because spooled events are older than
-    /// theirs, and then continue without.
+    /// Whether a thread is ingesting. Other threads wait a moment until it is done, because spooled events are
+    /// older than theirs, and then continue in any case.
     busy: Mutex<bool>,
     done: Condvar,
     /// Modification times of the directories when they were last found empty.
@@ -261,7 +261,7 @@ fn is_event(path: &Path) -> bool {
 
 impl RuntimeInner {
     /// Ingests spooled events before a read, so that the read sees them. If the store refuses them, the read
-    /// continues without.
+    /// continues without them.
     pub(crate) fn ingest_before_read(self: &Arc<RuntimeInner>) {
         if !self.spool.is_due() {
             return;
@@ -365,7 +365,8 @@ impl RuntimeInner {
                     waiting.push((path.clone(), HookEvent { at, ..event }));
                 }
                 Ok(None) => cleared += usize::from(set_aside(path)),
-                // The file cannot be read, or another process removed it meanwhile. If it still exists, a later pass reads it.
+                // The file cannot be read, or another process has removed it. If it still exists, a later pass reads
+                // it.
                 Err(_) => {}
             }
         }

@@ -79,7 +79,7 @@ impl SessionLocks {
 #[derive(Clone, Copy, PartialEq)]
 enum ReceiptStorage {
     Needed,
-    /// The caller leaves it in the spool.
+    /// The caller writes the receipt to the spool.
     ByCaller,
 }
 
@@ -205,7 +205,7 @@ impl RuntimeInner {
         Ok(assemble(title, candidates, Budget { host: moment.host, ..budget }))
     }
 
-    /// Why the agent gets no text here, if so.
+    /// Why the agent gets no text here; `None` if it may get one.
     fn not_captured(&self, moment: &Moment<'_>) -> Result<Option<NotCaptured>, OpError> {
         if is_excluded(moment)? {
             return Ok(Some(NotCaptured::Excluded));
@@ -260,8 +260,8 @@ fn entries(made: &Assembled) -> Vec<ToldEntry> {
     made.told.iter().chain(&made.merged).map(entry).collect()
 }
 
-/// The receipt as an event of the same session. It follows the answered event: that one creates the session, and
-/// after a compaction it makes earlier receipts outdated.
+/// The receipt as an event of the same session. It is later than the answered event, which creates the
+/// session and, after a compaction, makes earlier receipts outdated.
 fn spooled_receipt(event: &HookEvent, now: i64, entries: Vec<ToldEntry>) -> HookEvent {
     HookEvent {
         id: CallId(event.id.0.map(|byte| !byte)),

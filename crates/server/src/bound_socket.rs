@@ -38,7 +38,7 @@ impl BoundSocket {
             Ok(listener) => {
                 self.complained = false;
                 log.warn("socket", format_args!("the file was gone and was created again"));
-                // The channel is full only if the previous listener was not picked up yet; then that one serves.
+                // The channel is full only if the previous listener was not picked up yet; then that listener serves.
                 let _ = self.again.try_send(listener);
             }
             Err(error) if !self.complained => {

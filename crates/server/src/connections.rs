@@ -97,7 +97,7 @@ impl Connections {
         ConnectionSlot { connections: self.clone(), id, kind, member }
     }
 
-    /// Closes a connection because no more files can be opened, so that the next one can be accepted.
+    /// Closes a connection because no more files can be opened, so that the next connection can be accepted.
     pub fn make_room(&self) {
         let mut slots = self.slots();
         slots.evict_one();

@@ -71,7 +71,7 @@ fn piece(method: &str, seq: Option<u64>, data: &Value) -> String {
 }
 
 /// Subscribes and answers with the stream. The first message of the feed also answers a `Last-Event-ID`: events are
-/// not stored, so that the present state replaces what was missed.
+/// not stored, so the present state replaces those that the client missed.
 pub(crate) async fn open(
     connection: &Arc<HttpConnection>,
     head: &Parts,

@@ -11,7 +11,7 @@ use crate::lock::Lock;
 use crate::primary::{DaemonMode, EndReason, PrimaryState};
 
 /// Ends the daemon after it had no client for the configured time, or once its lock file is gone, because new clients
-/// could not find it then. Meanwhile removes expired state, and binds the socket again if its file is gone.
+/// could not find it then. While waiting, removes expired state, and binds the socket again if its file is gone.
 pub(crate) async fn watch(shared: Arc<PrimaryState>, lock: Arc<Lock>, mut socket: BoundSocket) {
     let mut connections = shared.connections.changed();
     let mut stdio = shared.stdio_open.subscribe();

@@ -50,7 +50,7 @@ pub struct Stdio<O, L> {
     pub beside: Beside,
 }
 
-/// Whether the PRIMARY hung at the last attempt to reach it, and the server that answers the handshake meanwhile.
+/// Whether the PRIMARY hung at the last attempt to reach it, and the server that then answers the handshake.
 #[derive(Default)]
 pub struct Beside {
     hangs: bool,
@@ -388,7 +388,7 @@ enum Broken {
 #[derive(Default)]
 struct StdioClient {
     tools: String,
-    /// The agent's session, from the environment; else the one whose ghap it started or adopted.
+    /// The agent's session, from the environment; else the session whose ghap the client started or adopted.
     session: Option<String>,
     /// The name with which it introduced itself.
     name: Option<String>,

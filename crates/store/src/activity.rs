@@ -1,9 +1,9 @@
 //! Activity: prompts, answers and observations of all sessions, newest first, one page at a time.
 //!
-//! Records are listed by time. Each index that can answer a part of the question is a *lane*, for example the records of
-//! one type in a project. A heap holds the next record of every lane, so the cost of a page does not grow with the store.
-//! With `after_id`, which closes the gap of a client that lost its connection, records are listed in the order in which
-//! they were recorded: one that was spooled may be older than the last that the client has.
+//! Records are listed by time. Each index that lists a part of the wanted records is a *lane*, for example the records
+//! of one type in a project. A heap holds the next record of every lane, so the cost of a page does not grow with the
+//! store. With `after_id`, by which a client gets the records that it missed without a connection, records are listed
+//! in the order in which they were recorded: a spooled record may have an earlier time than the client's last one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,7 +34,7 @@ pub struct ActivityQuery {
     pub limit: usize,
 }
 
-/// The end of a page.
+/// The position before which a page lists records.
 #[derive(Clone, Copy, Debug)]
 pub enum ActivityBefore {
     /// The id of a record, which is not included.
@@ -67,7 +67,8 @@ enum Lane {
 /// then an upper bound.
 type LaneHead = (i64, i64, Reverse<Lane>);
 
-/// Among equal times it sorts first, because its record may be the newest.
+/// The id of a lane that was not read yet. Among equal times it sorts first, because the lane's record may be the
+/// newest.
 const UNSEEN: i64 = i64::MAX;
 
 const KIND: &str = "SELECT at, id FROM observations WHERE project = ?1 AND kind = ?2 \
@@ -126,7 +127,7 @@ pub fn last_id(rx: &Rx<'_>) -> Result<i64, OpError> {
     Ok(below(rx, i64::MAX)?.map_or(0, |(id, _)| id))
 }
 
-/// The number of records in a query with `after_id`, however large its limit.
+/// The number of records that match a query and were recorded after the id `after`, regardless of the query's limit.
 pub fn count_since(rx: &Rx<'_>, query: &ActivityQuery, after: i64) -> Result<usize, OpError> {
     Ok(ids_between(rx, query, (after, i64::MAX))?.len())
 }
@@ -150,7 +151,7 @@ fn newest(rx: &Rx<'_>, query: &ActivityQuery) -> Result<ActivityPage, OpError> {
         Some(ActivityBefore::Time(at)) => (at, i64::MIN),
         Some(ActivityBefore::Record(id)) => match read::one(rx, id)? {
             Some(record) => (record.at_ms, id),
-            // It was deleted: the page goes on after the record that was recorded before it.
+            // The record was deleted: the page continues from the time of the record with the next lower id.
             None => match below(rx, id)? {
                 Some((_, at)) => (at, UNSEEN),
                 None => return Ok(ActivityPage::default()),
@@ -269,8 +270,8 @@ fn next(
     Ok(found.map(|(at, id)| (at, id, Reverse(lane))))
 }
 
-/// The records after one, the last recorded first. At most [`limits::ACTIVITY_GAP_MAX`] ids are looked at: a page may have
-/// fewer records than wanted, and a next page all the same.
+/// The records with ids above `after`, the last recorded first. At most [`limits::ACTIVITY_GAP_MAX`] ids are checked,
+/// so a page may have fewer records than the limit although there is a next page.
 fn recorded_since(rx: &Rx<'_>, query: &ActivityQuery, after: i64) -> Result<ActivityPage, OpError> {
     let before = match query.before {
         Some(ActivityBefore::Record(id)) => id,

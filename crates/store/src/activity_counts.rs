@@ -65,7 +65,7 @@ pub struct SlotCount {
     pub failed: u64,
 }
 
-/// The records of a type in a project. A type may have several totals.
+/// The records of a type in a project. Several totals may have the same project and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TypeTotal {
     pub(crate) project: i64,
@@ -100,7 +100,7 @@ fn counted(rx: &Rx<'_>) -> Result<i64, OpError> {
     rx.sql(|db| db.prepare_cached(COUNTED)?.query_row([], |row| row.cell(0)))
 }
 
-/// Whether more records are not counted than one batch has, or totals are missing, because an earlier build counted.
+/// Whether more than one batch of records is not counted yet, or an earlier build stored counts without totals.
 pub(crate) fn is_behind(rx: &Rx<'_>) -> Result<bool, OpError> {
     const LACKS_TOTALS: &str = "SELECT EXISTS (SELECT 1 FROM activity_counts) \
          AND NOT EXISTS (SELECT 1 FROM activity_totals)";
@@ -175,7 +175,7 @@ pub(crate) fn add_again(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     }
 }
 
-/// Subtracts a record that is about to be deleted, if it is counted. Nothing about a key stays without a record of it.
+/// Subtracts a record that is about to be deleted, if it is counted. A key is deleted with its last counted record.
 pub(crate) fn subtract(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const DROP_COUNT: &str = "DELETE FROM activity_counts WHERE key = ?1 AND slot = ?2";
     const LESS_TOTAL: &str = "UPDATE activity_totals SET records = records - 1 WHERE key = ?1";
@@ -225,8 +225,8 @@ pub(crate) fn discard_in(db: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Passes the counts of all slots from `slots.0` up to and without `slots.1` to `each`, in these projects or in all.
-/// A key may occur twice.
+/// Passes the counts of all slots from `slots.0` to `slots.1` (excluded) to `each`, in these projects or in all. A key
+/// may occur twice.
 pub fn visit(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,

@@ -1,5 +1,6 @@
 //! An aggregate, as the rest of the store sees it: one row of the registry. The parts of the store that concern all data
-//! walk the registry and name no table; an aggregate implements what concerns it and leaves the rest to the defaults.
+//! walk the registry and name no table; an aggregate overrides the functions that it needs and leaves the rest to the
+//! defaults.
 //!
 //! `registry` has the list. No aggregate is named here.
 
@@ -57,7 +58,7 @@ pub trait Aggregate: Sync {
         &[]
     }
 
-    /// The scheme of receipts that name its rows, if these have the id of the record that they link to.
+    /// The scheme of receipts about its rows, if each row has the id of the record that it links to.
     fn scheme_of_links(&self) -> Option<&'static str> {
         None
     }
@@ -72,7 +73,7 @@ pub trait Aggregate: Sync {
         Ok(())
     }
 
-    /// Moves rows of one project to another that a merge cannot move as they are.
+    /// Moves those rows of one project to another for which a change of the project column is not enough.
     fn merge_project(&self, _tx: &Tx<'_>, _from: i64, _into: i64) -> Result<(), OpError> {
         Ok(())
     }
@@ -144,8 +145,8 @@ pub trait Records: Aggregate {
         false
     }
 
-    /// Whether its records are parts of a session, which the column `session` of its table names; NULL for a record
-    /// that is in none. The record of the session itself is no part of it.
+    /// Whether its records belong to sessions, which the column `session` of its table names; NULL for a record in no
+    /// session. The summary of a session does not belong to the session in this sense.
     fn in_session(&self) -> bool {
         true
     }
@@ -170,8 +171,7 @@ pub trait Records: Aggregate {
     /// where this does not look.
     fn remove(&self, tx: &Tx<'_>, id: i64) -> Result<(), OpError>;
 
-    /// Adds to a purge what it entails for this kind: further records to delete, and derived rows
-    /// to compute again.
+    /// Adds to a purge its consequences for this kind: further records to delete, and derived rows to compute again.
     fn extend_removal(&self, _rx: &Rx<'_>, _removal: &mut Removal) -> Result<(), OpError> {
         Ok(())
     }
@@ -184,8 +184,8 @@ pub trait Records: Aggregate {
         Ok(Vec::new())
     }
 
-    /// Replaces the texts of a record, and has the index renewed. `None` if no record of this kind has the id; false if
-    /// it is too damaged to change.
+    /// Replaces the texts of a record, and marks it for indexing. `None` if no record of this kind has the id; false if
+    /// the record is too damaged to change.
     fn replace_texts(
         &self,
         _tx: &Tx<'_>,
@@ -341,12 +341,13 @@ impl Document {
     }
 }
 
-/// The aggregates of a store. An aggregate whose tables refer to another one's tables is before it.
+/// The aggregates of a store. If the tables of one aggregate refer to those of another, the referring aggregate comes
+/// first.
 pub(crate) struct Registry {
     aggregates: Vec<&'static dyn Aggregate>,
     schema: String,
     documents: String,
-    /// The words of all kinds of records; their places are the numbers of [`RecordKind`].
+    /// The words of all kinds of records; the position of a word is the number of its [`RecordKind`].
     kinds: Vec<&'static str>,
     /// The query for the highest record id, which is built once.
     pub(crate) last_id: OnceLock<String>,
@@ -366,8 +367,8 @@ impl Registry {
             kinds.iter().collect::<BTreeSet<_>>().len() == kinds.len(),
             "two aggregates have the same kind of record"
         );
-        // Everything that search finds, in one shape, whichever table it is in. A search filters here and nowhere
-        // else, so that a record of one project cannot answer for another.
+        // All documents that search finds, in one shape, whichever table they are in. The SQL conditions of a search
+        // filter apply to this view, so that a record of one project cannot answer for another.
         let documents = format!(
             "CREATE VIEW documents (id, project, session, at, kind, file, agent, failed, pinned) AS\n  {}",
             parts.join("\n  UNION ALL\n  ")

@@ -16,7 +16,8 @@ use crate::health;
 use crate::known::KnownFiles;
 use crate::leftovers;
 
-/// Gets the pages that are left and the pages in all. An error ends the copy and removes it.
+/// Called with the number of remaining pages and of all pages. An error aborts the copy and deletes the incomplete
+/// file.
 pub(crate) type CopyProgress<'p> = dyn Fn(u32, u32) -> Result<(), OpError> + 'p;
 
 /// Pages copied between two reports of progress.
@@ -34,7 +35,7 @@ pub(crate) fn copy(
     let partial = Scratch::beside(file, leftovers::PARTIAL);
     drop(files::create_private(&partial.0).map_err(|error| unwritable(file, &error))?);
     copy_pages(source, &partial.0, busy, progress)?;
-    // Between the first look and here the name may have been taken.
+    // Another process may have created the file since the first check.
     refuse_existing(file)?;
     fs::rename(&partial.0, file)
         .and_then(|()| files::sync_folder(file))
@@ -168,7 +169,7 @@ fn judged(
     }
 }
 
-/// Checks a copy of ours and makes it one file.
+/// Checks the copy made for a restore, and moves its WAL into the file.
 fn check(copy: &Path, setup: &Setup) -> Result<(), StoreError> {
     connection::refuse_foreign(copy, &KnownFiles::default())?;
     let db = connection::connect(copy, setup.busy)?;

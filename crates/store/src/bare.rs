@@ -18,7 +18,7 @@ const SEARCH: &str = "SELECT rowid, bm25(passage_fts, 1.0, 0.5) FROM passage_fts
      WHERE passage_fts MATCH ?1 ORDER BY rank LIMIT ?2";
 const PROMPTS: &str = "SELECT id, at, content FROM prompts WHERE session = ?1 ORDER BY at, id";
 const OF_FILE: &str = "WHERE o.file = ?1 ORDER BY o.at DESC, o.id DESC LIMIT ?2";
-/// Records of each day by all that `activity_stats` counts by.
+/// Counts the records of each day by all properties that `activity_stats` counts by.
 const GROUPED: &str = "SELECT o.at / 86400000, o.project, s.agent, o.kind, o.tool, count(*), sum(o.failed) \
      FROM observations o LEFT JOIN sessions s ON s.id = o.session WHERE o.at >= ?1 GROUP BY 1, 2, 3, 4, 5";
 const KINDS: &str = "SELECT DISTINCT project, kind FROM observations";

@@ -1,6 +1,6 @@
 //! The state of a group of writes: facts about the store, and values that its writes have looked up so far. No other
-//! process can write before COMMIT, so that the next write of the group need not look them up again. A write that
-//! changes such a fact has to forget it here.
+//! process can write before COMMIT, so the next write of the group need not look the values up again. A write that
+//! changes such a value has to remove it from this cache.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

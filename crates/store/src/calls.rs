@@ -66,12 +66,12 @@ pub(crate) fn quote_hint(tx: &Tx<'_>, name: &HintName) {
 }
 
 pub(crate) const ANSWER: &str = "SELECT fingerprint, answer FROM answers WHERE id = ?1";
-/// Rows are in order of time, so the first young one ends the search.
+/// Rows are in order of time, so the search ends at the first row within the age limit.
 const FORGET: &str = "DELETE FROM answers WHERE seq < coalesce(\
      (SELECT seq FROM answers WHERE at >= ?1 ORDER BY seq LIMIT 1), \
      (SELECT max(seq) + 1 FROM answers))";
 
-/// The stored answer of this call; `conflict` if its id was used for another one.
+/// The stored answer of this call; the error `conflict` if another call had its id.
 pub(crate) fn answer(
     rx: &Rx<'_>,
     call: CallId,
@@ -113,7 +113,7 @@ pub(crate) fn remember(
     })
 }
 
-/// Removes answers that no repeat will ask for any more.
+/// Removes answers that are too old to be needed for a retry.
 fn forget_old(tx: &Tx<'_>, now: i64) -> Result<(), OpError> {
     const UNQUOTE: &str = "DELETE FROM quoted_hints WHERE answer < \
          coalesce((SELECT min(seq) FROM answers), 9223372036854775807)";
@@ -143,7 +143,7 @@ pub(crate) fn forget_hint(tx: &Tx<'_>, name: &HintName) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(FORGET)?.execute(given).map(drop))
 }
 
-/// The number and the text of the answers that a statement selects.
+/// The sequence number and the text of each answer that a query selects.
 fn holding(tx: &Tx<'_>, select: &str, given: impl Params) -> Result<Vec<(i64, String)>, OpError> {
     tx.sql(|db| {
         let mut select = db.prepare_cached(select)?;
@@ -151,7 +151,7 @@ fn holding(tx: &Tx<'_>, select: &str, given: impl Params) -> Result<Vec<(i64, St
     })
 }
 
-/// Clears the hints with these values in stored answers.
+/// Clears the hints whose values `is_gone` matches in stored answers.
 fn blank(
     tx: &Tx<'_>,
     answers: Vec<(i64, String)>,
@@ -168,7 +168,7 @@ fn blank(
     Ok(())
 }
 
-/// Clears value and reason of the hints with these values in an answer. Returns whether there were any.
+/// Clears value and reason of the hints whose values `is_gone` matches in an answer. Returns whether there were any.
 fn take_hints_out(answer: &mut Value, is_gone: &dyn Fn(&Value) -> bool) -> bool {
     let mut found = false;
     match answer {

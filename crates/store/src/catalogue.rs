@@ -39,7 +39,7 @@ impl Catalogue {
         }
         drop(known);
         let mut passages = self.passages.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have read them meanwhile.
+        // Another thread may have added them while this one waited for the lock.
         if !passages.is_after(last, changes) {
             if passages.changes() < changes {
                 *passages = Passages::after_changes(changes);
@@ -81,14 +81,14 @@ impl Catalogue {
     }
 }
 
-/// Adds the passages that were written to the database since.
+/// Adds the passages that were written to the database since the last call.
 fn follow(passages: &mut Passages, rx: &Rx<'_>) -> Result<(), OpError> {
     rx.sql(|db| {
         let mut select = db.prepare_cached(AFTER)?;
         let mut rows = select.query([passages.end() - 1])?;
         while let Some(row) = rows.next()? {
             let id: usize = row.cell(0)?;
-            // The catalogue would allocate room for all ids in between.
+            // Only damage leaves such a gap, and the catalogue would allocate room for all ids in it.
             if id.saturating_sub(passages.end()) > GAP_MAX {
                 rx.note_damaged_index();
                 break;

@@ -74,7 +74,7 @@ impl<'r, 's> Watched<'r, 's> {
         self.damaged.get()
     }
 
-    /// A time in milliseconds since 1970. One out of range is damaged.
+    /// A time in milliseconds since 1970. A time out of range is damaged.
     pub(crate) fn time(&self, column: usize) -> rusqlite::Result<i64> {
         let at = self.cell(column)?;
         if !is_time(at) {

@@ -30,8 +30,7 @@ impl Aggregate for CheckIns {
         TABLES
     }
 
-    /// A session that worked in both projects has one counter afterwards, with the calls of both. Its hypothesis began
-    /// in one of them.
+    /// A session that worked in both projects has one counter afterwards: calls and bases of both are added up.
     fn merge_project(&self, tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
         const MERGE: &str = "INSERT INTO check_ins (session, project, count, base, due, due_at) \
              SELECT session, ?2, count, base, due, due_at FROM check_ins WHERE project = ?1 \
@@ -61,7 +60,7 @@ pub struct CheckInCount {
     pub due: bool,
 }
 
-/// Counts a tool call. Every tenth since the active ghap began makes a reminder due.
+/// Counts a tool call. While a ghap is active, every tenth call since it began makes a reminder due.
 pub fn count_call(
     tx: &Tx<'_>,
     session: i64,
@@ -108,14 +107,14 @@ pub fn reset(tx: &Tx<'_>, session: i64, project: i64) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(RESET)?.execute([session, project]).map(drop))
 }
 
-/// Counts the calls to the next reminder from now on, because a ghap began or was adopted.
+/// Restarts the count of calls until the next reminder, because a ghap began or was adopted.
 pub fn begin(tx: &Tx<'_>, session: i64, project: i64) -> Result<(), OpError> {
     const BEGIN: &str =
         "UPDATE check_ins SET base = count, due = 0 WHERE session = ?1 AND project = ?2";
     tx.sql(|db| db.prepare_cached(BEGIN)?.execute([session, project]).map(drop))
 }
 
-/// The call at which a reminder became due that is not shown yet.
+/// The number of the call that made a reminder due, if that reminder is not shown yet.
 pub fn due(rx: &Rx<'_>, session: i64, project: i64) -> Result<Option<i64>, OpError> {
     const DUE: &str = "SELECT due FROM check_ins WHERE session = ?1 AND project = ?2 AND due > 0";
     rx.sql(|db| {

@@ -43,7 +43,7 @@ impl Aggregate for Clusters {
         TABLES
     }
 
-    /// Clusters of a project whose experiences were all deleted.
+    /// Deletes the clusters of projects without ghaps.
     fn prune(&self, tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
         const PRUNE: &str = "DELETE FROM clusters WHERE NOT EXISTS \
              (SELECT 1 FROM ghaps g WHERE g.project = clusters.project)";
@@ -83,8 +83,8 @@ pub struct Clustering {
     pub experiences: Vec<Experience>,
     pub clusters: Vec<ExperienceCluster>,
     /// The direction that is subtracted before lessons are compared, because any sentence is near to it. With several
-    /// clusters it is the mean of all lessons. With one, that would leave nothing to compare: then it is the common
-    /// direction of all embeddings.
+    /// clusters it is the mean of all lessons. With one cluster, subtracting that mean would leave nothing to compare:
+    /// then it is the common direction of all embeddings.
     common: Vec<f64>,
     fingerprint: i64,
 }
@@ -140,8 +140,8 @@ pub struct UnnumberedClusters {
     members: Vec<BTreeSet<i64>>,
 }
 
-/// The projects with enough experiences for clusters on an axis, among these or all, and the number of experiences in the
-/// one with most.
+/// The projects with enough experiences for clusters on an axis, among these or all, and the largest number of
+/// experiences in any of the searched projects.
 pub fn clustered_projects(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,
@@ -171,7 +171,7 @@ pub fn clustered_projects(
     Ok((enough, most))
 }
 
-/// The clusters of a project on an axis; the stored ones if they are of the same experiences.
+/// The clusters of a project on an axis; the stored ones if they were computed from the same experiences.
 pub fn clusters(rx: &Rx<'_>, project: i64, axis: ExperienceAxis) -> Result<Clustering, OpError> {
     let mut experiences = ghaps::experiences(rx, project, axis)?;
     let oldest = experiences.len().saturating_sub(limits::CLUSTERED_MAX);
@@ -300,7 +300,8 @@ fn described(
     }
 }
 
-/// The stored clusters of a project on an axis that are of these experiences: numbers and the ids of members.
+/// The stored clusters of a project on an axis that were computed from these experiences: their numbers and the ids of
+/// their members.
 fn current(
     rx: &Rx<'_>,
     project: i64,
@@ -339,8 +340,9 @@ pub fn member_ids(rx: &Rx<'_>, number: i64) -> Result<BTreeSet<i64>, OpError> {
     Ok(members.iter().flat_map(|members| parsed(members)).collect())
 }
 
-/// Stores the clusters of a project on an axis, and returns their numbers. A cluster continues a stored one if it has at
-/// least half of that one's experiences; if several do, the one with most of them continues it.
+/// Stores the clusters of a project on an axis, and returns their numbers. A cluster gets the number of a stored
+/// cluster if it has at least half of the stored cluster's experiences; if several clusters do, the one with the most
+/// of them gets it.
 pub fn store(tx: &Tx<'_>, new: &UnnumberedClusters, at: i64) -> Result<Vec<i64>, OpError> {
     const RETIRE: &str = "UPDATE clusters SET current = 0 WHERE project = ?1 AND axis = ?2";
     const SAVE: &str = "INSERT INTO clusters (id, project, at, axis, current, fingerprint, members) \
@@ -364,8 +366,8 @@ pub fn store(tx: &Tx<'_>, new: &UnnumberedClusters, at: i64) -> Result<Vec<i64>,
     Ok(numbers)
 }
 
-/// All stored clusters of an axis with the members that still exist. Those of other projects count too: a project may
-/// have been split or merged since, and no two projects share an experience.
+/// All stored clusters of an axis with the members that still exist. Clusters of other projects are included: a project
+/// may have been split or merged since, and no two projects share an experience.
 fn stored(rx: &Rx<'_>, axis: &str) -> Result<Vec<(i64, BTreeSet<i64>)>, OpError> {
     const STORED: &str = "SELECT c.id, (SELECT json_group_array(m.value) FROM json_each(c.members) m \
          WHERE EXISTS (SELECT 1 FROM ghaps g WHERE g.id = m.value)) FROM clusters c \
@@ -378,7 +380,7 @@ fn stored(rx: &Rx<'_>, axis: &str) -> Result<Vec<(i64, BTreeSet<i64>)>, OpError>
     Ok(rows.into_iter().map(|(id, members)| (id, parsed(&members).into_iter().collect())).collect())
 }
 
-/// For each new cluster the number of the stored one that it continues.
+/// For each new cluster, the number of the stored cluster whose number it gets.
 fn continued(stored: &[(i64, BTreeSet<i64>)], new: &[BTreeSet<i64>]) -> Vec<Option<i64>> {
     let mut pairs = Vec::new();
     for (number, old) in stored {

@@ -12,7 +12,7 @@ pub struct CommitSignal {
 
 impl CommitSignal {
     /// Sets the function that the writer thread calls after a commit. It must not block, and returns whether anything still
-    /// listens. The first function stays.
+    /// listens. Later calls are ignored.
     pub fn connect(&self, wake: impl Fn() -> bool + Send + Sync + 'static) {
         let _ = self.wake.set(Box::new(wake));
     }
@@ -26,7 +26,7 @@ impl CommitSignal {
         if !self.listens.load(Ordering::Acquire) {
             return;
         }
-        // Cleared first: a listener that arrives meanwhile sets it again.
+        // Cleared first: a listener that arrives during the call below sets the flag again.
         self.listens.store(false, Ordering::Release);
         if self.wake.get().is_some_and(|wake| wake()) {
             self.listens.store(true, Ordering::Release);

@@ -12,7 +12,8 @@ use crate::cells::Cells as _;
 use crate::search::{Conditions, Filter, Hit};
 use crate::tx::Rx;
 
-/// The expression of the index `observations_by_commit_hash`. SQLite uses the index only if it is identical.
+/// The expression of the index `observations_by_commit_hash`. SQLite uses the index only for a query with the identical
+/// expression.
 macro_rules! commit_hash {
     () => {
         "CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.commit_hash') END"

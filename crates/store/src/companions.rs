@@ -29,7 +29,7 @@ pub(crate) fn check(database: &Path, is_new: bool) -> Result<(), StoreError> {
             Ok(head) => companion.check(&head, is_new).or_else(occupied)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if is_new => return occupied(&format!("cannot be read: {error}")),
-            // Beside our own database it is ours; opening the database reports the error.
+            // Beside a database of ours the file is ours too; opening the database reports the error.
             Err(_) => {}
         }
     }

@@ -25,7 +25,8 @@ use crate::recover;
 /// Increased with each change of the schema that an older build cannot handle.
 pub(crate) const SCHEMA_VERSION: i32 = 1;
 
-/// More than all statements that are used often; preparing one costs more than running it.
+/// Prepared statements that a connection caches: more than are in frequent use. Preparing a statement costs more than
+/// running it.
 const STATEMENTS_KEPT: usize = 160;
 /// Kibibytes of pages that the writer keeps in memory, as far as they are used.
 const WRITER_CACHE_KIB: i32 = 16 * 1024;
@@ -50,13 +51,13 @@ pub(crate) struct Setup {
     pub(crate) busy: Duration,
 }
 
-/// Refuses a path unless it holds a database of ours, an empty file or nothing. Reads the file only; creates
-/// and changes nothing. `records` are the directories of [`crate::Options::records`].
+/// Refuses a path unless a database of ours, an empty file or no file is there. Reads the file only; creates and
+/// changes nothing. `records` are the directories of [`crate::Options::records`].
 pub fn check_file(path: &Path, records: &[PathBuf]) -> Result<(), StoreError> {
     if !is_missing(path) {
         return refuse_foreign(path, &KnownFiles::in_dirs(records));
     }
-    // The next opening finishes such a repair, and moves the WAL to the damaged database.
+    // The next opening finishes an interrupted repair, and moves the WAL to the damaged database.
     if is_repair_unfinished(path) { Ok(()) } else { companions::check(path, true) }
 }
 
@@ -143,16 +144,15 @@ fn refuse(path: &Path, application_id: i32, schema_version: i32) -> Result<(), S
     Ok(())
 }
 
-/// Opens an existing file with the settings that every connection has. Closing it neither
-/// checkpoints nor unlinks the WAL: by then, the file with that name may belong to another
-/// database.
+/// Opens an existing file with the settings that every connection has. Closing the connection neither checkpoints nor
+/// deletes the WAL: by then, the file with that name may belong to another database.
 #[expect(clippy::disallowed_methods, reason = "this is the place")]
 pub(crate) fn connect(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::of_any(&e))?;
     let set_up = || {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // The schema has no triggers. One that another program added could copy purged texts elsewhere.
+        // The schema has no triggers. A trigger that another program added could copy purged texts elsewhere.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         // Otherwise SQLite recompiles statements that might use a partial index for every bound value.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -235,8 +235,8 @@ fn set_up_writer(db: &Connection, setup: &Setup, new: bool) -> rusqlite::Result<
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "foreign_keys", true)?;
-    // In kibibytes when negative. Ids and hashes lie anywhere in their indices: with the little that
-    // SQLite keeps by default, most inserts into a large store would read pages back first.
+    // A negative value is in kibibytes. Inserted ids and hashes are spread over their indices: with SQLite's small
+    // default cache, most inserts into a large store would first have to read pages.
     db.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     let checkpoint_at = if setup.one_shot { 0 } else { limits::WAL_PAGES_MAX };
     db.pragma_update(None, "wal_autocheckpoint", checkpoint_at)?;
@@ -266,9 +266,9 @@ fn renew_view(db: &Connection, registry: &Registry) {
     }
 }
 
-/// Creates the schema in an empty database. It is not yet in WAL mode, so that the file itself has
-/// our application id from the first moment. It does not wait for the disk: after a crash, an empty
-/// database is simply created again.
+/// Creates the schema in an empty database. The database is not yet in WAL mode, so the file itself has our application
+/// id from the first moment. The transaction does not wait for the disk: after a crash, an empty database is simply
+/// created again.
 pub(crate) fn create(db: &Connection, registry: &Registry) -> rusqlite::Result<()> {
     let schema = registry.schema();
     db.pragma_update(None, "synchronous", "OFF")?;
@@ -328,7 +328,7 @@ pub(crate) fn move_log(db: &Connection) -> rusqlite::Result<()> {
     db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Checkpoints and truncates the WAL unless a reader needs it at this moment. Returns whether it is empty.
+/// Checkpoints and truncates the WAL unless a reader needs it at this moment. Returns whether the WAL is empty now.
 pub(crate) fn shorten_log(db: &Connection, busy: Duration) -> rusqlite::Result<bool> {
     db.busy_timeout(Duration::ZERO)?;
     let was_busy = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));

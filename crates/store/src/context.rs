@@ -75,7 +75,7 @@ pub fn of_session(rx: &Rx<'_>, session: i64) -> Result<ContextSets, OpError> {
     })
 }
 
-/// The sets of all sessions that have any, by the agent's own ids.
+/// The sets of all sessions that have any, by the agent's own ids of the sessions.
 pub(crate) fn all(rx: &Rx<'_>) -> Result<BTreeMap<String, ContextSets>, OpError> {
     const ALL: &str = "SELECT s.name, c.set_place, c.set_name, c.item FROM context_items c \
          JOIN sessions s ON s.id = c.session ORDER BY c.session, c.set_place, c.place";
@@ -92,7 +92,7 @@ pub(crate) fn all(rx: &Rx<'_>) -> Result<BTreeMap<String, ContextSets>, OpError>
     Ok(sessions.into_iter().map(|(name, items)| (name, grouped(items))).collect())
 }
 
-/// An item after the place and the name of its set.
+/// The place and the name of a set, and one of its items.
 type PlacedItem = (i64, String, String);
 
 /// Items as sets, in their order.
@@ -117,8 +117,8 @@ pub fn has_item_by(rx: &Rx<'_>, session: i64, added_by: &str) -> Result<bool, Op
     rx.sql(|db| db.prepare_cached(FOUND)?.query_row(given, |row| row.cell(0)))
 }
 
-/// Stores the sets of a session instead of those that it has. Items that stay keep who added them and when; the number
-/// of the event about the change becomes the version. The caller has refused secrets.
+/// Replaces the sets of a session. Items that remain keep their author and time; `version` is the number of the event
+/// about the change. The caller has rejected secrets.
 pub fn replace(
     tx: &Tx<'_>,
     session: i64,
@@ -156,14 +156,15 @@ pub(crate) fn set_version(tx: &Tx<'_>, session: i64, version: u64) -> Result<(),
     tx.sql(|db| db.prepare_cached(VERSION)?.execute(params![session, version]).map(drop))
 }
 
-/// The highest version of any context; 0 without one. A number that only damage can bring does not count.
+/// The highest version of any context; 0 without one. Versions out of range, which only damage causes, are ignored.
 pub(crate) fn newest_version(rx: &Rx<'_>) -> Result<u64, OpError> {
     const NEWEST: &str =
         "SELECT coalesce(max(version), 0) FROM context_versions WHERE version BETWEEN 0 AND ?1";
     rx.sql(|db| db.query_row(NEWEST, [limits::EVENT_NUMBER_MAX], |row| row.cell(0)))
 }
 
-/// Gives all contexts this version, in a file that was restored: subscribers have seen higher ones than it has.
+/// Gives all contexts this version, in a file that was restored: subscribers have seen higher versions than those in
+/// the file.
 pub(crate) fn renumber(tx: &Tx<'_>, version: u64) -> Result<(), OpError> {
     tx.sql(|db| db.execute("UPDATE context_versions SET version = ?1", [version]).map(drop))
 }

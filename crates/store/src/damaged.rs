@@ -27,8 +27,8 @@ pub struct DamagedRow {
     pub id: i64,
     pub columns: Vec<String>,
     /// Whether a repair fixes the row, so that no record has to be purged: each cell has its type, but the id is out of
-    /// range or also that of another record, the row refers to one that does not exist, or the cells of a hint
-    /// contradict each other.
+    /// range, another record has the same id, the row refers to a missing row, or the cells of a hint contradict each
+    /// other.
     pub is_repairable: bool,
     /// Whether its table has records.
     #[serde(skip)]
@@ -364,7 +364,7 @@ fn mend_rows(tx: &Tx<'_>) -> Result<u64, OpError> {
         pauses::changed(tx);
     }
     mended += repaired;
-    // A session that was created for records may have an id out of range.
+    // The repair of references may have created a session with an id out of range.
     mended += replace_ids_out_of_range(tx)?;
     if mended > 0 {
         activity_counts::discard(tx)?;
@@ -408,7 +408,8 @@ pub fn separate_ids(tx: &Tx<'_>) -> Result<u64, OpError> {
     Ok(separated)
 }
 
-/// Gives a new id to records whose id is out of range, because search cannot find them. Returns how many have one.
+/// Gives a new id to records whose id is out of range, because search cannot find them. Returns how many records got
+/// one.
 fn replace_ids_out_of_range(tx: &Tx<'_>) -> Result<u64, OpError> {
     let mut replaced = 0;
     for record in tx.sql(|db| shared_ids::out_of_range(db, tx.registry()))? {
@@ -416,7 +417,7 @@ fn replace_ids_out_of_range(tx: &Tx<'_>) -> Result<u64, OpError> {
         replaced += u64::from(tx.sql(|db| shared_ids::renumber(db, tx.registry(), record, new))?);
     }
     if replaced > 0 {
-        // The index has the ids of sessions with each of their records.
+        // The index stores the session's id with each of its records.
         passages::rebuild(tx)?;
     }
     Ok(replaced)

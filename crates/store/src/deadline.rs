@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Checks of the deadline that a statement may pass even when time is up: on a busy machine time passes without work,
-/// and a small query has to finish nevertheless.
+/// How many checks of the deadline a statement passes even after the deadline: on a busy machine time passes without
+/// work, and a small query has to finish nevertheless.
 pub(crate) const LOOKS_GRANTED: u32 = 10;
 
 thread_local! {

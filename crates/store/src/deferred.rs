@@ -1,5 +1,5 @@
 //! Work that a write defers to the end of its group: it is done once, just before COMMIT, however many writes of the
-//! group ask for it. Each aggregate has a type of its own for its part; none of them is known here.
+//! group ask for it. Each aggregate has its own type for its deferred work; this module knows none of these types.
 
 use std::any::Any;
 

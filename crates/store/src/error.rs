@@ -93,7 +93,8 @@ impl StoreError {
         }
     }
 
-    /// Maps any error of SQLite to a fault of the database, where no statement of ours can be the cause.
+    /// Maps any error of SQLite to a fault of the database. For calls in which a defect of our own statement cannot be
+    /// the cause.
     pub(crate) fn of_any(error: &rusqlite::Error) -> StoreError {
         StoreError::of(error).unwrap_or_else(|| StoreError::Io(error.to_string()))
     }

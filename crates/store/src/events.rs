@@ -58,7 +58,7 @@ impl Tx<'_> {
     }
 }
 
-/// Lets the sequence continue after the last sound event if it ran out of numbers, which only damage does.
+/// Resets the sequence to the last sound event if its number is out of range, which only damage causes.
 pub(crate) fn repair_sequence(tx: &Tx<'_>) -> Result<(), OpError> {
     const FORGET: &str = "DELETE FROM events WHERE seq > ?1";
     const RESET: &str = "UPDATE sqlite_sequence SET seq = (SELECT coalesce(max(seq), 0) FROM events) \
@@ -82,8 +82,8 @@ pub(crate) fn last_seq(rx: &Rx<'_>) -> Result<u64, OpError> {
 }
 
 /// Continues the sequence after `seq` if the last number in the file is lower, as in an older copy, so that subscribers
-/// and versions never see it run backwards. Returns a number that no event has, as a version for contents that now
-/// differ.
+/// and versions never see it run backwards. Then returns a number that no event has, as a version for contexts that may
+/// differ now.
 pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<Option<u64>, OpError> {
     if seq <= last_seq(tx)? {
         return Ok(None);

@@ -58,7 +58,7 @@ impl Aggregate for Failures {
         Some(SCHEME)
     }
 
-    /// A repair may have deleted the observation of a failure, or of its fix.
+    /// Forgets failures and fixes without an observation: a repair may have deleted it.
     fn after_sweep(&self, tx: &Tx<'_>, _now: i64) -> Result<(), OpError> {
         const LOST: &str = "SELECT id FROM failures f \
              WHERE NOT EXISTS (SELECT 1 FROM observations o WHERE o.id = f.id) \
@@ -70,7 +70,7 @@ impl Aggregate for Failures {
     }
 }
 
-/// A program with its sub-command. A later run of the same kind in the project fixes a failure.
+/// A program with its sub-command. A later successful run of the same kind in the project fixes a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunKind<'a> {
     pub program: &'a str,
@@ -105,8 +105,8 @@ pub(crate) const OPEN: &str = "SELECT id FROM failures \
      WHERE project = ?1 AND run = ?2 AND fixed_by IS NULL AND +at <= ?3 ORDER BY id DESC LIMIT ?4";
 pub(crate) const REOPEN: &str = "UPDATE failures SET fixed_by = NULL WHERE fixed_by = ?1";
 
-/// Records that a run failed. `line` is its command: of failures whose outputs say nothing, those of equal commands in a
-/// project are listed as one.
+/// Records that a run failed. `line` is its command: failures without a fingerprint of their output are listed as one
+/// if they are of the same project and command.
 pub fn failed(
     tx: &Tx<'_>,
     ended: &EndedRun<'_>,
@@ -161,8 +161,8 @@ pub fn passed(tx: &Tx<'_>, ended: &EndedRun<'_>, line: &str) -> Result<(), OpErr
     Ok(())
 }
 
-/// Derives the failures and fixes of records that an import added, in the order of their times. Other runs of the same
-/// file may be stored already, so that a failure looks for its fix, too.
+/// Derives the failures and fixes of records that an import added, in the order of their times. Later runs may be
+/// stored already, so each failure also searches for its fix.
 pub fn restore(tx: &Tx<'_>, records: &[i64]) -> Result<(), OpError> {
     let mut runs = Vec::new();
     for id in records {
@@ -214,11 +214,11 @@ pub struct Failure {
     pub last_at: i64,
     /// The observation of the last occurrence.
     pub last: i64,
-    /// The observations of the last occurrences that were fixed, and of the runs that fixed them, the newest first.
+    /// Pairs of observations: a fixed occurrence and the run that fixed it, the newest first.
     pub fixes: Vec<(i64, i64)>,
 }
 
-/// The first failure of each fingerprint that is the same as this one, of this kind of run or of any.
+/// The first failure of each stored fingerprint that is the same as `lines`, of this kind of run or of any.
 fn alike(rx: &Rx<'_>, kind: Option<RunKind<'_>>, lines: &Fingerprint) -> Result<Vec<i64>, OpError> {
     matching(rx, kind, lines.probes(), |known| known.is_same(lines))
 }
@@ -247,8 +247,8 @@ fn matching(
     Ok(found)
 }
 
-/// The failures that are the same as this one in these projects, or in all, the newest first. Without a kind of run,
-/// those of any kind.
+/// The failures with the same fingerprint as `lines` in these projects, or in all, the newest first. Without a kind of
+/// run, failures of any kind.
 pub fn find(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,
@@ -258,8 +258,8 @@ pub fn find(
     newest_first(rx, projects, alike(rx, kind, lines)?)
 }
 
-/// The failures that are the same as this one or have all its lines, in these projects or in all, the newest first. A
-/// person or an agent often has only the line with the error.
+/// The failures that have the same fingerprint as `lines` or contain all of these lines, in these projects or in all,
+/// the newest first. A person or an agent often has only the line with the error.
 pub fn find_with_lines(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,
@@ -324,8 +324,8 @@ pub fn list(
     ids.into_iter().filter_map(|id| get(rx, id, projects).transpose()).collect()
 }
 
-/// The work between a failure and its fix, in order of time: the observations of the session in which it was fixed,
-/// and of the one in which it failed if that is another.
+/// The work between a failure and its fix, in order of time: the observations of the session with the fix and, if the
+/// failure was in another session, those of that session.
 pub fn between(rx: &Rx<'_>, failed: i64, fixed: i64) -> Result<Vec<Observation>, OpError> {
     const SESSION: &str = "SELECT session, at FROM observations WHERE id = ?1";
     let place = |id: i64| {
@@ -356,7 +356,7 @@ pub(crate) fn forget(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The first failure of a fingerprint is gone: the next one takes its place.
+/// Makes the next failure of a fingerprint the first one, because the first was deleted.
 fn hand_over(tx: &Tx<'_>, gone: i64, lines: &Fingerprint) -> Result<(), OpError> {
     const UNLINE: &str = "DELETE FROM failure_lines WHERE line = ?1 AND failure = ?2";
     const NEXT: &str = "SELECT id, lines FROM failures WHERE alike = ?1 ORDER BY id LIMIT 1";

@@ -74,14 +74,13 @@ pub(crate) enum Look {
 }
 
 impl Standing {
-    /// The files at this path, taken while the database is open and has its log.
+    /// Identifies the files at this path, while the database is open and has its WAL.
     pub(crate) fn of(path: &Path) -> io::Result<Standing> {
         let database = id(path)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Standing { database, wal: id(&beside(path, "-wal"))?, shm: id(&beside(path, "-shm"))? })
     }
 
-    /// Compares with the files at the path now. A failing `stat` says nothing about the file, so it
-    /// counts as the same.
+    /// Compares with the files at the path now. If `stat` fails, the file counts as unchanged.
     pub(crate) fn look(&self, path: &Path) -> Look {
         match id(path) {
             Ok(None) => return Look::Gone,
@@ -98,8 +97,8 @@ impl Standing {
         }
     }
 
-    /// Renames the log that was in use, so that it is neither lost nor replayed onto another database. Returns its new
-    /// name, or none if it is empty or not there.
+    /// Renames the WAL that was in use, so that it is neither lost nor replayed onto another database. Returns its new
+    /// name, or none if the WAL is empty or missing.
     pub(crate) fn keep_own_log(&self, path: &Path, now: i64) -> Option<PathBuf> {
         let log = beside(path, "-wal");
         if self.wal.is_none() || id(&log).ok()? != self.wal || bytes(&log) == 0 {
@@ -148,8 +147,8 @@ pub(crate) fn make_private(path: &Path) {
     }
 }
 
-/// Makes the `-wal` and `-shm` files writable if only they are read-only. SQLite creates them with the mode of
-/// the database, and they keep it when the database becomes writable again.
+/// Makes the sidecars writable if they are read-only and the database is not. SQLite creates them with the mode of the
+/// database, and they keep that mode when the database becomes writable again.
 pub(crate) fn unlock_sidecars(path: &Path) {
     if own_mode(path).is_none_or(|mode| mode & 0o200 == 0) {
         return;
@@ -162,8 +161,8 @@ pub(crate) fn unlock_sidecars(path: &Path) {
     }
 }
 
-/// The mode of a regular file at the path itself. There is none for a symbolic link: changing the mode would
-/// change that of its target.
+/// The mode of a regular file at the path itself. `None` for a symbolic link: a change of its mode would change the
+/// mode of its target.
 fn own_mode(path: &Path) -> Option<u32> {
     let meta = fs::symlink_metadata(path).ok()?;
     meta.is_file().then(|| meta.mode() & 0o777)
@@ -174,7 +173,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder(path))?.sync_all()
 }
 
-/// A database under a temporary name; it and its sidecars are removed with this.
+/// A database under a temporary name; the file and its sidecars are deleted when this is dropped.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {

@@ -79,7 +79,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ghap> {
     }
     let word = |column: usize| row.text(column);
     let result: Option<String> = row.cell(20)?;
-    // A word that only damage produces counts as the end, so that the ghap does not block its session.
+    // An unknown status, which only damage produces, counts as resolved, so that the ghap does not block its session.
     let status = GhapStatus::parse(&word(9)?).unwrap_or(GhapStatus::Abandoned);
     let tier: Option<String> = row.cell(24)?;
     Ok(Ghap {
@@ -111,11 +111,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ghap> {
     })
 }
 
-/// The order of active ghaps. The sign keeps SQLite from walking all ghaps of the project by their time, instead of reading
-/// the few active ones through their index.
+/// The order of active ghaps. The plus sign makes SQLite read the few active ghaps through their index, instead of
+/// walking all ghaps of the project by time.
 const ACTIVE_NEWEST: &str = "ORDER BY +g.at DESC, g.id DESC";
 
-/// The active ghap of a session in a project. A merge of projects may leave two: the newest counts.
+/// The active ghap of a session in a project. A merge of projects may leave two active ghaps: the newest is returned.
 pub fn active(rx: &Rx<'_>, session: i64, project: i64) -> Result<Option<Ghap>, OpError> {
     let select = active_lookup();
     rx.sql(|db| db.prepare_cached(&select)?.query_row([session, project], read).optional())
@@ -259,7 +259,7 @@ pub fn update(tx: &Tx<'_>, ghap: &Ghap) -> Result<(), OpError> {
     passages::renewed(tx, *id)
 }
 
-/// Adds a run to the evidence of an active ghap, unless its time is still to come. Other such runs are dropped.
+/// Adds a run to the evidence of an active ghap. Runs with a time in the future are dropped from it, this one included.
 pub fn add_evidence(tx: &Tx<'_>, ghap: &Ghap, run: &RunEvidence) -> Result<(), OpError> {
     const ADD: &str = "UPDATE ghaps SET evidence = ?2 WHERE id = ?1 AND status = 'hypothesis'";
     let mut evidence = ghap.evidence.clone();

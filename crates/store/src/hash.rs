@@ -1,6 +1,6 @@
-//! A number that equal texts share in every build: FNV-1a, for recognising repeats, not for trust.
+//! A hash that is the same for equal texts in every build: FNV-1a, to recognise repeats, not for security.
 
-/// The number of these parts in this order.
+/// The hash of these parts in this order.
 pub(crate) fn of(parts: &[&str]) -> i64 {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

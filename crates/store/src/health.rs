@@ -23,7 +23,7 @@ const STEPS_PER_LOOK: i32 = 10_000;
 #[serde(rename_all = "snake_case")]
 pub enum Integrity {
     Sound,
-    /// The check did not end within its time, and had found nothing until then.
+    /// The check did not end within its time, and had found no damaged page until then.
     Unfinished,
     /// The lines that SQLite's check reports.
     Damaged(Vec<String>),
@@ -144,7 +144,7 @@ pub(crate) fn findings(
     }
 }
 
-/// The findings without those about the full-text index: a check of everything would fail on a damaged one.
+/// The findings table by table: a check of the whole database would fail on a damaged full-text index.
 fn findings_by_table(db: &Connection) -> rusqlite::Result<Vec<String>> {
     const TABLES: &str = "SELECT name FROM pragma_table_list WHERE schema = 'main' \
          AND type IN ('table', 'shadow')";

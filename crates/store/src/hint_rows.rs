@@ -18,7 +18,7 @@ pub(crate) struct DamagedHintRow {
     pub(crate) id: i64,
     pub(crate) columns: Vec<String>,
     name: HintName,
-    /// `None` if it cannot be read, so that the hint is lost.
+    /// `None` if the meta cannot be read: then the hint is lost.
     meta: Option<HintMeta>,
     updated_at: i64,
 }
@@ -57,7 +57,7 @@ impl DamagedHintRow {
     }
 }
 
-/// All rows of hints that are damaged in this way.
+/// All rows of hints with cells that contradict each other or are out of range.
 pub(crate) fn find(db: &Connection) -> rusqlite::Result<Vec<DamagedHintRow>> {
     let mut select = db.prepare(ROWS)?;
     select.query_map([], DamagedHintRow::read)?.filter_map(Result::transpose).collect()

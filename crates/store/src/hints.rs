@@ -110,9 +110,9 @@ pub fn variants(rx: &Rx<'_>, name: &HintName) -> Result<Vec<StoredHint>, OpError
     })
 }
 
-/// Stores the hint in place of the one with its name and scope. A value or reason that it replaces is overwritten in
-/// the file. Stored answers keep it, because a repeated call gets the answer of the first; they lose it and the log is
-/// emptied when the hint is deleted.
+/// Stores the hint in place of the one with its name and scope. A replaced value or reason is overwritten in the file.
+/// Stored answers of calls still contain it, because a repeated call gets the first answer; it is removed from them,
+/// and the WAL is emptied, when the hint is deleted.
 pub fn put(tx: &Tx<'_>, hint: &StoredHint) -> Result<(), OpError> {
     const REPLACED: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants \
          WHERE component = ?1 AND key = ?2 AND scope = ?3 AND (value <> ?4 OR meta <> ?5))";

@@ -141,9 +141,9 @@ pub struct FileQuery<'a> {
     /// Milliseconds since 1970; neither end is included.
     pub before: Option<i64>,
     pub after: Option<i64>,
-    /// Only what changed the file.
+    /// Only touches that changed the file.
     pub interventions_only: bool,
-    /// Touches, not sessions.
+    /// The maximum number of touches, not of sessions.
     pub limit: usize,
 }
 
@@ -252,7 +252,7 @@ pub struct UsedFile {
     pub edits: u64,
 }
 
-/// Sorts the files of one session only.
+/// SQLite sorts here, but only the files of one session.
 pub(crate) const USED: &str = "SELECT f.path, sum(o.count) AS uses, \
      sum(CASE WHEN o.kind = 'file_read' THEN 0 ELSE o.count END) AS edits, max(o.at) AS last \
      FROM observations o JOIN paths f ON f.id = o.file WHERE o.session = ?1 AND o.failed = 0 \
@@ -270,7 +270,7 @@ pub fn files_of_session(rx: &Rx<'_>, session: i64) -> Result<Vec<UsedFile>, OpEr
 pub(crate) const ABOUT: &str = "SELECT EXISTS (SELECT 1 FROM observations \
      WHERE file = ?1 AND project IN (SELECT value FROM json_each(?2)))";
 
-/// Whether anything is on record about exactly this path, in these projects if some are asked about.
+/// Whether a record is about exactly this path; if projects are given, a record of one of these.
 pub fn is_path(rx: &Rx<'_>, path: &str, projects: Option<&[i64]>) -> Result<bool, OpError> {
     let Some(file) = paths::exact(rx, path)? else { return Ok(false) };
     let Some(projects) = projects else { return Ok(true) };

@@ -85,7 +85,7 @@ const LATEST: &str = "SELECT name, at FROM hooks_seen ORDER BY seq DESC LIMIT ?1
 /// Events ingested during a pause belong to a session that is not stored, hence the LEFT JOIN.
 const BY_AGENT: &str = "SELECT coalesce(s.agent, ''), max(h.at) FROM hook_sessions h \
      LEFT JOIN sessions s ON s.name = h.session GROUP BY 1 ORDER BY 1";
-/// Two queries, because SQLite looks up only one end of an index for `min` and `max` in one.
+/// Two subqueries: SQLite looks `min` or `max` up in an index only if a query has one of them, and scans for both.
 pub(crate) const COUNT: &str = "SELECT coalesce((SELECT max(seq) FROM hooks_seen) \
      - (SELECT min(seq) FROM hooks_seen) + 1, 0)";
 /// Rows are in the order of arrival, so the first one within the age limit ends the search.
@@ -152,8 +152,8 @@ pub fn last_by_name(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     Ok(last)
 }
 
-/// The time of each agent's last event. The empty name is for events whose session is not stored, so
-/// that their agent is unknown.
+/// The time of each agent's last event. The empty name is for events whose session is not stored: their agent is
+/// unknown.
 pub fn last_by_agent(rx: &Rx<'_>) -> Result<Vec<(String, i64)>, OpError> {
     rx.sql(|db| db.prepare_cached(BY_AGENT)?.query_map([], pair)?.collect())
 }

@@ -1,5 +1,5 @@
 //! Changes that an import makes to rows which are not its own: repeats that it counts, actions of prompts, times of
-//! sessions. They are rows of `import_created`, so that undo takes them back.
+//! sessions. They are stored in `import_created`, so that undo can revert them.
 
 use model::OpError;
 use model::origin::Origin;
@@ -12,7 +12,7 @@ use crate::{origins, sessions};
 /// A kind of change, with the number that rows of `import_created` have for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// An observation of a hook whose repeat the import found. Nothing in it was changed.
+    /// An observation that a hook stored and of which the import found a repeat. The observation was not changed.
     Claimed = 5,
     /// A prompt, and how many actions the import added to its count.
     Actions = 6,
@@ -48,7 +48,7 @@ pub fn claim(tx: &Tx<'_>, batch: i64, record: i64) -> Result<(), OpError> {
     note(tx, batch, (Effect::Claimed, record), None)
 }
 
-/// Stores the value that a row had before the first change by an import.
+/// Stores the value that a row had before its first change by this import.
 fn note(
     tx: &Tx<'_>,
     batch: i64,
@@ -69,7 +69,7 @@ fn noted(rx: &Rx<'_>, batch: i64, effect: Effect) -> Result<Vec<(i64, Option<i64
     rx.sql(|db| db.prepare_cached(NOTED)?.query_map(given, read)?.collect())
 }
 
-/// Gives the value before to the next import that changed the row. Returns whether there is one.
+/// Hands the earlier value over to the next import that changed the row. Returns whether there is such an import.
 fn pass_on(
     tx: &Tx<'_>,
     batch: i64,
@@ -94,7 +94,8 @@ pub(crate) fn note_repeat(tx: &Tx<'_>, batch: i64, record: i64) -> Result<(), Op
     before.map_or(Ok(()), |before| note(tx, batch, (Effect::LastRepeat, record), before))
 }
 
-/// Takes back what an import counted with observations that stay, because something else reported them too.
+/// Reverts the repeats that an import counted in observations that remain, because a hook or another import reported
+/// them too.
 pub(crate) fn unfold(tx: &Tx<'_>, batch: i64) -> Result<(), OpError> {
     const UNFOLD: &str = "UPDATE observations AS d SET count = max(d.count - own.n, 1), \
            last_at = CASE WHEN d.count - own.n > 1 THEN d.last_at END \
@@ -134,8 +135,8 @@ pub(crate) fn note_action(tx: &Tx<'_>, batch: i64, prompt: i64) -> Result<(), Op
     tx.sql(|db| db.prepare_cached(NOTE)?.execute(given).map(drop))
 }
 
-/// The prompts whose actions an import counted, and how many there are without it. Repeats belong to the observation of
-/// the first one, so that a count of observations is another number.
+/// The prompts whose actions an import counted, and the number of their actions without that import. Observations
+/// cannot be counted instead, because repeats are folded.
 pub(crate) fn actions_without(rx: &Rx<'_>, batch: i64) -> Result<Vec<(i64, i64)>, OpError> {
     const WITHOUT: &str = "SELECT q.id, max(q.actions - c.hash, 0) FROM import_created c \
          JOIN prompts q ON q.id = c.id WHERE c.batch = ?1 AND c.kind = ?2";
@@ -152,7 +153,7 @@ pub(crate) fn restore_actions(tx: &Tx<'_>, counted: &[(i64, i64)]) -> Result<(),
     Ok(())
 }
 
-/// A session before an import, and its times.
+/// The id, times and state of a session before an import.
 #[derive(Clone, Copy, Debug)]
 pub struct TimesBefore {
     session: i64,
@@ -172,8 +173,8 @@ pub fn times(rx: &Rx<'_>, batch: i64, name: &str) -> Result<Option<TimesBefore>,
     rx.sql(|db| db.prepare_cached(TIMES)?.query_row(params![batch, name], read).optional())
 }
 
-/// Notes the times and the state of a session before an import brought events of this span. Without a new record the
-/// events may all be known.
+/// Notes the times and the state of a session before an import brought events of this span. Notes nothing if the import
+/// brought no new record and the span is within these times.
 pub fn note_times(
     tx: &Tx<'_>,
     batch: i64,

@@ -119,7 +119,7 @@ pub fn plan_undo(rx: &Rx<'_>, batch: i64) -> Result<Purged, OpError> {
 }
 
 /// Deletes what an import added. All files that were read since it began are read again by the next import: a later
-/// import may have found their records known.
+/// import may have skipped records because this one had stored them.
 pub fn undo(tx: &Tx<'_>, batch: i64) -> Result<Purged, OpError> {
     const TRACES: [&str; 4] = [
         "DELETE FROM origins WHERE batch = ?1",
@@ -184,7 +184,7 @@ fn spans(rx: &Rx<'_>, batch: i64) -> Result<Vec<SessionSpan>, OpError> {
 /// The number of the rows of `import_created` about sessions that an import named.
 const NAMED: i64 = 4;
 
-/// Names a session that has no name after the title in its transcript.
+/// Gives a session without a name the title in its transcript as its name.
 pub fn entitle(
     tx: &Tx<'_>,
     batch: i64,
@@ -226,7 +226,7 @@ pub fn created_session(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
     rx.sql(|db| db.prepare_cached(CREATED)?.exists(given))
 }
 
-/// Whether this session is no older than an import: the import created it, or is about to.
+/// Whether all records of this session, if it has any, come from this import.
 pub fn is_new_session(rx: &Rx<'_>, batch: i64, session: i64) -> Result<bool, OpError> {
     const BEFORE: &str = "SELECT NOT EXISTS (SELECT 1 FROM prompts q WHERE q.session = ?2 \
            AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.record = q.id AND +o.batch = ?1)) \
@@ -293,7 +293,7 @@ pub fn note_created(tx: &Tx<'_>, batch: i64, marks: &ImportMarks) -> Result<(), 
         let created: Vec<i64> = tx
             .sql(|db| db.prepare_cached(&since)?.query_map([mark], |row| row.cell(0))?.collect())?;
         for id in created {
-            // The records of a session of an export may have expired, so that only its summary is left.
+            // A session in an export may have only its summary left, because its records expired.
             let is_kept = match kind {
                 Created::Session => sessions::has_summary(tx, id)?,
                 Created::Alias => true,

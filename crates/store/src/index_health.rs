@@ -104,10 +104,11 @@ fn find(db: &Connection, registry: &Registry) -> rusqlite::Result<Option<String>
     }
 }
 
-/// Names a record whose passages have another session, project or kind, by which a search would miss it. Reads all
-/// passages: about 1 µs for each.
+/// Names a record whose passages have another session, project or kind than the record, so a filtered search may miss
+/// it. Reads all passages: about 1 µs for each.
 fn misfiled(db: &Connection, rx: &Rx<'_>) -> rusqlite::Result<Option<String>> {
-    // A damaged record is indexed with fallback values, so that the passages found here are compared once more.
+    // A damaged record is indexed with fallback values, so the records found here are compared once more with these
+    // values.
     let as_filed = |kind: &dyn Records| {
         let session = if kind.in_session() { "coalesce(d.session, 0)" } else { "0" };
         format!(
@@ -186,8 +187,8 @@ fn unsound_postings(db: &Connection) -> rusqlite::Result<Option<String>> {
     Ok((!sound).then(|| "a list of the passages with a word is damaged".to_owned()))
 }
 
-/// Looks up some documents. The first word of each has to be in the full-text index, for at least half of them;
-/// all words of their first passages have to be in the postings.
+/// Looks up some documents. For at least half of them, the first word has to be in the full-text index; all words of
+/// their first passages have to be in the postings.
 fn probe(db: &Connection, rx: &Rx<'_>) -> rusqlite::Result<Option<String>> {
     const FIRST: &str = "SELECT min(id) FROM passages WHERE doc = ?1 \
          AND NOT EXISTS (SELECT 1 FROM unindexed WHERE unindexed.doc = ?1)";

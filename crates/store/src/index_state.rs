@@ -3,7 +3,7 @@
 
 use crate::deferred::Deferred;
 
-/// FTS5 `automerge`: segments on a level before they are merged into one of the next level. Twice the
+/// FTS5 `automerge`: how many segments a level has before they are merged into one segment of the next level. Twice the
 /// default: each word is rewritten less often, and a search reads a few more segments.
 pub(crate) const MERGE: &str =
     "INSERT INTO passage_fts (passage_fts, rank) VALUES ('automerge', 8);";

@@ -60,8 +60,8 @@ pub fn fail_interrupted(tx: &Tx<'_>, at: i64) -> Result<Vec<i64>, OpError> {
     tx.sql(|db| db.prepare_cached(FAIL)?.query_map([at], |row| row.cell(0))?.collect())
 }
 
-/// Ends the jobs that a restored backup has as waiting or running. The backup job itself was running while it copied its row, and it
-/// succeeded, because the copy exists.
+/// Ends the jobs that a restored backup has as waiting or running. The backup job itself copied its row while it was
+/// running; the copy exists, so the job succeeded.
 pub fn end_restored(tx: &Tx<'_>, at: i64) -> Result<(), OpError> {
     const DONE: &str = "UPDATE job_runs SET state = 'done', ended_at = ?1 \
          WHERE state = 'running' AND op = 'backup'";

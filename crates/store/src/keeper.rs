@@ -98,7 +98,8 @@ pub(crate) struct Keeper {
     rebuilt: bool,
     /// A notice for users that the next opening stores.
     notice: Option<String>,
-    /// Notices of the database that a restore replaces: they are about the directory, not about its records.
+    /// Notices of the database that a restore replaces. They are about files in the directory, so the restored database
+    /// keeps them.
     carried: Vec<(i64, String)>,
 }
 
@@ -195,8 +196,8 @@ impl Keeper {
         self.live.as_ref().map(|live| live.standing.look(self.shared.path()))
     }
 
-    /// Closes all handles. If another file is at the path, the WAL of the one that was open must not
-    /// be replayed onto it.
+    /// Closes all handles. If another file is at the path, the WAL of the file that was open must not be replayed onto
+    /// the other one.
     fn let_go(&mut self) {
         self.shared.pool.suspend();
         if let Some(live) = self.live.take() {

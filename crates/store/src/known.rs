@@ -97,7 +97,8 @@ impl KnownFiles {
     fn claim_shared(&self, path: &Path) -> Result<Option<SharedClaim>, StoreError> {
         let Some(dir) = &self.shared_locks else { return Ok(None) };
         let Ok(name) = entry_name(path) else { return Ok(None) };
-        // If this fails, the directory exists or cannot be used. Another user may have made it, or a link.
+        // If this fails, the directory exists or cannot be used. Another user may have created the directory, or a link
+        // in its place.
         let _ = DirBuilder::new().mode(0o700).create(dir);
         if !regular::is_private_dir(dir) {
             return Ok(None);
@@ -199,8 +200,8 @@ fn forget_missing(dir: &Path) {
     }
 }
 
-/// The name of a file's entry: its inode and creation time, which survive a reboot. Device numbers do not on
-/// every file system; they are used only if there is no creation time.
+/// The name of a file's entry: its inode and creation time, which survive a reboot. Device numbers may change with a
+/// reboot; they are used only if there is no creation time.
 fn entry_name(path: &Path) -> io::Result<String> {
     let meta = fs::metadata(path)?;
     let born = meta.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());

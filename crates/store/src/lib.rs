@@ -1,14 +1,14 @@
 //! The only crate that uses SQLite. Its public functions take and return records, never rows.
 //!
-//! Read in this order: `store` (the handle), `writer` (group commit), `keeper` (the writer's hold
-//! on the file), `pool` (readers), `connection` (the only place that opens SQLite), `files`,
-//! `recover` (damage), `backup`, then the aggregates: `calls`, `events`, [`hints`],
-//! [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`], [`observations`] (with
-//! [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`failures`], [`memories`], [`ghaps`] (with
-//! [`clusters`] and [`check_ins`]), [`values`], [`context`], [`session_details`], [`receipts`], [`pauses`], [`jobs`],
-//! [`passages`] (the one full-text index, read by [`search`]), [`literal`] (texts without an index); [`purge`] and
-//! [`retention`] remove from all of them, [`scrub`] and [`project_texts`] go over their texts, [`totals`] and [`activity_counts`] count them. An
-//! aggregate is functions over [`Tx`] and [`Rx`] with its SQL beside them and its table in `schema/`.
+//! Read in this order: `store` (the handle), `writer` (group commit), `keeper` (the writer's database file), `pool`
+//! (readers), `connection` (the only place that opens SQLite), `files`, `recover` (damage), `backup`, then the
+//! aggregates: `calls`, `events`, [`hints`], [`hook_events`], `notices`, [`projects`], [`sessions`], [`prompts`],
+//! [`observations`] (with [`recent`], [`history`], [`commits`] and [`open_ends`] that read them), [`failures`],
+//! [`memories`], [`ghaps`] (with [`clusters`] and [`check_ins`]), [`values`], [`context`], [`session_details`],
+//! [`receipts`], [`pauses`], [`jobs`], [`passages`] (the one full-text index, read by [`search`]), [`literal`] (texts
+//! without an index); [`purge`] and [`retention`] remove from all of them, [`scrub`] and [`project_texts`] go over
+//! their texts, [`totals`] and [`activity_counts`] count them. An aggregate is functions over [`Tx`] and [`Rx`] with
+//! its SQL beside them and its table in `schema/`.
 
 pub mod activity;
 pub mod activity_counts;

@@ -1,11 +1,11 @@
 //! The sessions that lists show.
 
-/// The agent name of the session that holds a project's marks made outside any session. It is not a
+/// The agent name of the session with a project's marks that were made outside any session. That session is no
 /// conversation and is found only by its name.
 pub const OF_MARKS: &str = "rekindle";
 
-/// The condition that a session was not deleted. One that was deleted without its records still has its row, because
-/// they refer to it.
+/// The condition that a session was not deleted. A session that was deleted without its records keeps its row, because
+/// the records refer to it.
 pub(crate) fn not_deleted(id: &str) -> String {
     format!("NOT EXISTS (SELECT 1 FROM deleted_sessions d WHERE d.id = {id})")
 }

@@ -152,7 +152,7 @@ fn folded(words: &[String]) -> Vec<String> {
     words.iter().map(|word| text::words::fold(word)).collect()
 }
 
-/// Whether a word counts that is not inside a longer one.
+/// Whether a text also matches by a whole word, and not only by a word inside a longer one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WholeWords {
     Count,
@@ -275,7 +275,7 @@ pub(crate) fn forget_notes(tx: &Tx<'_>, text: &str) -> Result<usize, OpError> {
 pub enum SpoolText<'a> {
     /// These characters, byte for byte.
     Literal(&'a str),
-    /// The words of a search, and those of them that count if they are inside a longer word.
+    /// The query, and those of its words that also match inside a longer word.
     Words(&'a Query, &'a [String]),
 }
 
@@ -295,8 +295,7 @@ impl SpoolText<'_> {
     }
 }
 
-/// The text of a file without the escapes of JSON: those of a whole document by parsing it, those of a damaged one by
-/// replacing them with blanks.
+/// The text of a file without JSON escapes: valid JSON is parsed; in any other text, escapes are replaced with blanks.
 fn plain_text(bytes: &[u8]) -> String {
     if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
         let mut text = String::new();

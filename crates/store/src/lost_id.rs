@@ -11,13 +11,13 @@ use crate::error::StoreError;
 use crate::known::KnownFiles;
 use crate::{connection, files, recover};
 
-/// How many of the tables that every database of ours has are in a file.
+/// Counts the tables in a file that every database of ours has.
 const OUR_TABLES: &str = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN \
      ('hooks_seen', 'observations', 'prompts', 'receipts', 'record_ids', 'sessions')";
 const OUR_TABLES_COUNT: i64 = 6;
 
 /// Whether a database without our application id is ours all the same: this user opened it before, and it has our
-/// tables. The record alone does not say so, because another program may have written over the file in place.
+/// tables. That it was opened before is not enough, because another program may have written over the file in place.
 pub(crate) fn is_ours(path: &Path, known: &KnownFiles) -> bool {
     let tables = || connection::open_immutable(path)?.query_row(OUR_TABLES, [], |row| row.cell(0));
     known.holds(path) && tables().is_ok_and(|count: i64| count == OUR_TABLES_COUNT)
@@ -29,7 +29,7 @@ pub fn restore(path: &Path, records: &[PathBuf], now: i64) -> Result<Option<Path
     if !matches!(crate::check_file(path, records), Err(StoreError::LostId { .. })) {
         return Ok(None);
     }
-    // Another process must not write meanwhile.
+    // No other process may write to the database during the repair.
     let _claim = KnownFiles::in_dirs(records).claim(path)?;
     let copy = recover::unused_name(path, now);
     recover::copy_private(path, &copy)?;

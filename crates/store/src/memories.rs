@@ -1,5 +1,5 @@
-//! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each of
-//! these has at most one successor, so that following it ends at the current memory.
+//! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each
+//! memory has at most one direct successor, so the chain of successors ends at the current memory.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ pub(crate) struct Memories;
 /// The word for the kind of these records, and the scheme of their entries.
 pub const KIND: &str = "memory";
 
-/// The category of a memory whose own cannot be read.
+/// The column with the category.
 const CATEGORY: WordColumn = WordColumn {
     name: "category",
     knows: |word| MemoryCategory::parse(word).is_some(),
@@ -200,7 +200,7 @@ pub fn with_prefix(
     Ok((found?, count?))
 }
 
-/// The characters that tell the id of each of these memories from all others, if more than usual.
+/// How many first characters distinguish the id of each of these memories from all others, if more than usual.
 pub fn prefix_chars<'n>(
     rx: &Rx<'_>,
     uuids: impl Iterator<Item = &'n str>,
@@ -222,7 +222,7 @@ pub fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec
 }
 
 /// The memories of these projects, or of all, whose cosine with the beginning of a text is at least `least`, nearest first:
-/// record ids with cosines. Those that are not indexed yet are among them, so that the index need not be complete.
+/// record ids with cosines. Memories that are not indexed yet are included.
 pub fn nearest(
     rx: &Rx<'_>,
     text: &str,
@@ -314,14 +314,15 @@ pub fn current(rx: &Rx<'_>, id: i64) -> Result<i64, OpError> {
     Ok(current)
 }
 
-/// Deletes a memory because the user says so: an import does not bring it back. Returns the UUIDs of those that hold
+/// Deletes a memory for the user: an import does not bring it back. Returns the UUIDs of the memories that are current
 /// again.
 pub fn delete(tx: &Tx<'_>, id: i64) -> Result<Vec<String>, OpError> {
     origins::forget(tx, &json_ids([id]))?;
     remove(tx, id)
 }
 
-/// Deletes the memories of a file that it has no longer: those without any of these origins. Returns how many.
+/// Deletes the memories of a file that the file no longer contains: those without any of these origins. Returns how
+/// many.
 pub fn retain_of_file(tx: &Tx<'_>, file: Origin, present: &[Origin]) -> Result<u64, OpError> {
     let mut removed = 0;
     for id in of_file(tx, file)? {

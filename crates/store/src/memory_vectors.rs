@@ -99,7 +99,7 @@ impl KnownVectors {
         let is_wanted = |project| projects.is_none_or(|projects| projects.contains(&project));
         let indexed = self.near_passages(vector, least).into_iter();
         let indexed = indexed.filter(|(passage, _)| is_wanted(passages.project(*passage)));
-        // One that was deleted has no document.
+        // A deleted passage has no document.
         let indexed =
             indexed.filter_map(|(passage, cosine)| Some((passages.doc(passage)?, cosine)));
         let unindexed = self.unindexed.iter().filter(|memory| is_wanted(memory.project));

@@ -9,11 +9,12 @@ use rusqlite::Connection;
 
 use crate::connection::{self, WalLength};
 
-/// How often the thread checkpoints the pages written meanwhile, before the writer does the rest.
+/// The most checkpoints that the thread makes, each for the pages written during the one before; the writer does the
+/// rest.
 const PASSES: usize = 3;
 
 pub(crate) struct Mover {
-    /// Number of pages from which a WAL is long.
+    /// Number of pages from which on a WAL is checkpointed.
     long: u32,
     under_way: Option<JoinHandle<()>>,
 }
@@ -25,7 +26,7 @@ impl Mover {
     }
 
     /// Checkpoints the WAL if it is long; called between two transactions of this connection. The few pages
-    /// written during the thread's checkpoint are moved here, because SQLite restarts the WAL only when it is
+    /// written during the thread's checkpoint are checkpointed here, because SQLite restarts the WAL only when it is
     /// checkpointed completely.
     pub(crate) fn tend(&mut self, db: &Connection, path: &Path) {
         if self.is_under_way() {

@@ -46,7 +46,7 @@ pub(crate) fn all(db: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
         .collect()
 }
 
-/// Keeps notices of another database that this one does not have.
+/// Stores those notices of another database that are missing here, and deletes the oldest beyond the limit.
 pub(crate) fn carry(db: &Connection, notices: &[(i64, String)]) -> rusqlite::Result<()> {
     if notices.is_empty() {
         return Ok(());

@@ -55,9 +55,9 @@ pub struct NewObservation<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     New(i64),
-    /// It repeats the one with this id, which counts it.
+    /// It repeats the record with this id, whose count was increased.
     Folded(i64),
-    /// An import found a repeat of this one, which is a hook's and does not change.
+    /// An import found a repeat of the record with this id, which a hook stored and which does not change.
     Known(i64),
 }
 
@@ -126,8 +126,8 @@ fn insert(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<i64, OpError> {
     Ok(id)
 }
 
-/// Stores an agent's answer. One that equals the session's previous answer to the same prompt only increases its count:
-/// an agent that a hook tells to continue may end several turns with the same words.
+/// Stores an agent's answer. An answer that equals the session's previous one to the same prompt only increases the
+/// count of that one: an agent that a hook tells to continue may end several turns with the same words.
 pub fn add_answer(tx: &Tx<'_>, new: &NewObservation<'_>) -> Result<Added, OpError> {
     const COUNT: &str = "UPDATE observations SET count = count + 1, \
          last_at = max(coalesce(last_at, at), ?2) WHERE id = ?1";
@@ -227,8 +227,8 @@ pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     }
 }
 
-/// Forgets which repeats of a session could still be folded, once they are too old for it. An import forgets only those
-/// of its own observations.
+/// Deletes the rows by which repeats in a session are recognised, once they are too old for folding. An import forgets
+/// only those of its own observations.
 pub fn forget_repeats(
     tx: &Tx<'_>,
     session: i64,

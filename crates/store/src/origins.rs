@@ -40,7 +40,7 @@ impl KnownOrigin {
 
 pub(crate) const FIND: &str = "SELECT record FROM origins WHERE origin = ?1";
 pub(crate) const OF_RECORD: &str = "SELECT origin FROM origins WHERE record = ?1 LIMIT 1";
-/// Times of a hook and a transcript differ by less than this.
+/// The times of one event in a hook and in a transcript differ by at most this.
 const SAME_EVENT_MS: i64 = 10_000;
 
 /// The origin of an event's record; `None` if the event has no record, or nothing identifies it. `cause` is the prompt
@@ -111,9 +111,10 @@ pub fn find(rx: &Rx<'_>, origin: Origin) -> Result<Option<KnownOrigin>, OpError>
     Ok(found.map(|record| record.map_or(KnownOrigin::Forgotten, KnownOrigin::Stored)))
 }
 
-/// The origin under which an event's record is stored, and the state of it. Some agents use an id again, for another
-/// call of another session or for a second prompt of a turn: then the session and the text are part of the origin. Only
-/// a transcript repeats the records of another session, which it was forked from.
+/// The origin under which an event's record is stored, and the state of it. Some agents reuse an id, for a call of
+/// another session or for a second prompt of a turn: then the session and the text become part of the origin. A record
+/// of another session only counts as the same for a transcript, which repeats the records of the session that it was
+/// forked from.
 pub fn look_up(
     rx: &Rx<'_>,
     event: &HookEvent,
@@ -170,8 +171,8 @@ pub fn add_second(tx: &Tx<'_>, first: Origin, second: Origin, batch: i64) -> Res
     tx.sql(|db| db.prepare_cached(SECOND)?.execute(params![first.0, second.0, batch]).map(drop))
 }
 
-/// Whether a session has a record without an origin. Only then may it have one that [`stored_before`] finds for an event
-/// that the agent has an id of.
+/// Whether a session has a record without an origin. Only then can [`stored_before`] find a record for an event with an
+/// id.
 pub fn lacks_any(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
     const LACKS: &str = "SELECT EXISTS (SELECT 1 FROM observations o WHERE o.session = ?1 \
            AND NOT EXISTS (SELECT 1 FROM origins WHERE record = o.id)) \

@@ -62,7 +62,7 @@ const REMOVE_WORDS: &str = "DELETE FROM passage_fts WHERE rowid = ?1";
 const REMOVED: &str = "INSERT INTO removed_passages (id) VALUES (?1) ON CONFLICT DO NOTHING";
 const OPTIMIZE: &str = "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')";
 const SCHEMA: &str = include_str!("schema/passages.sql");
-/// Damage may have given two records the same id, which is one document then.
+/// Empties the index and notes all documents. `OR IGNORE`, because damage may have given two records the same id.
 const REMOVE_ALL: &str = "DROP TABLE passages; DELETE FROM unindexed; DELETE FROM postings; \
      DROP TABLE IF EXISTS packed_postings; DELETE FROM removed_passages; \
      INSERT OR IGNORE INTO unindexed (doc, known) SELECT id, 0 FROM documents;";
@@ -98,8 +98,8 @@ pub(crate) fn renewed(tx: &Tx<'_>, doc: i64) -> Result<(), OpError> {
     add(tx, doc)
 }
 
-/// Runs a statement that replaces the texts of a document, and renews its words. `None` if there is no such row; false if the row
-/// is too damaged to change.
+/// Runs a statement that replaces the texts of a document, and marks it for indexing. `None` if there is no such row;
+/// false if the row is too damaged to change.
 pub(crate) fn replaced(
     tx: &Tx<'_>,
     doc: i64,
@@ -178,8 +178,8 @@ pub(crate) fn are_posted(rx: &Rx<'_>, docs: &[i64], most: usize) -> Result<bool,
     Ok(true)
 }
 
-/// Whether the passages of a document name its session, project and kind, which a search filters by. True for one that
-/// waits for the index or cannot be read.
+/// Whether the passages of a document name its session, project and kind, which a search filters by. True for a
+/// document that is unindexed or cannot be read.
 pub(crate) fn are_filed(rx: &Rx<'_>, doc: i64) -> Result<bool, OpError> {
     const STRAY: &str = "SELECT EXISTS (SELECT 1 FROM passages WHERE doc = ?1 \
          AND (?2 IS NULL OR session IS NOT ?2 OR project IS NOT ?3 OR kind IS NOT ?4)) \

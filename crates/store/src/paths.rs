@@ -66,8 +66,8 @@ pub(crate) fn intern(tx: &Tx<'_>, path: &Redacted<String>) -> Result<i64, OpErro
 }
 
 /// The paths that this text may mean in a query about these projects: that exact path, and that path below each
-/// of their roots, since directories are moved; if there is none and the text is relative, all paths that end
-/// in it.
+/// of their roots, since directories are moved; if there is none and the text is relative, at most
+/// [`limits::FILE_FORMS_MAX`] paths that end in it.
 pub(crate) fn matching(
     rx: &Rx<'_>,
     text: &str,

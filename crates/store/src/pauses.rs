@@ -1,5 +1,5 @@
 //! Pauses in the store: projects in which nothing is captured for a while. They are also written to a file beside
-//! the database, for hooks that find no daemon, which must not spool paused events to the disk.
+//! the database, for hooks that find no daemon: they must not spool events of paused projects.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -123,7 +123,8 @@ fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
     Ok(Some(Pauses { pauses, aliases }))
 }
 
-/// Writes the pause file. If that fails, events of paused projects are dropped when they are ingested.
+/// Writes the pause file, or deletes it if there is no pause. If writing fails, events of paused projects are dropped
+/// when they are ingested.
 fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
     let Some(pauses) = pauses else { return fs::remove_file(file) };
     let new = Scratch::beside(file, "new");

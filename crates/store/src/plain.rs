@@ -23,7 +23,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// An empty one in a new file.
+    /// Creates an empty index in a new file.
     pub fn make(path: &Path) -> Result<Plain, OpError> {
         files::create_private(path).map_err(StoreError::from)?;
         let db = connection::connect(path, limits::STORE_BUSY)?;

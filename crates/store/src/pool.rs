@@ -25,7 +25,7 @@ struct ReaderPoolState {
     /// Counts the times all connections were closed, so that an old one is not taken back.
     generation: u64,
     idle: Vec<Connection>,
-    /// Readers that are out, by ticket; the handle is there once their connection is open.
+    /// Readers in use, by ticket, each with an interrupt handle once its connection is open.
     out: HashMap<u64, Option<InterruptHandle>>,
     tickets: u64,
 }
@@ -43,7 +43,7 @@ enum Phase {
 
 /// The reason why no reader could be had.
 pub(crate) enum NoReader {
-    /// The file at the path is not the one that is open: the writer has to look.
+    /// The file at the path is not the one that is open, or none is open: the writer has to check the path.
     Stale,
     Closed,
     AllBusy,

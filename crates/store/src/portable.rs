@@ -38,7 +38,8 @@ pub struct ExportPage {
     pub records: Vec<PortableRecord>,
     /// Where the next page begins; none after the last one.
     pub next: Option<ExportPosition>,
-    /// Records with a secret that the guard did not know when they were stored. It is redacted here.
+    /// The number of texts with a secret that the guard did not know when they were stored. The secret is redacted
+    /// here.
     pub redacted: u64,
 }
 
@@ -104,7 +105,7 @@ impl PageWork<'_, '_> {
         Some(safe)
     }
 
-    /// All projects with a session or a memory.
+    /// The next projects that have a session or a memory.
     fn projects(&mut self, from: ExportPosition) -> Result<Option<ExportPosition>, OpError> {
         const PROJECTS: &str = "SELECT id, key, name, root, created_at FROM projects p \
              WHERE id > ?1 AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2))) \
@@ -298,7 +299,8 @@ impl PageWork<'_, '_> {
         Ok(())
     }
 
-    /// The origins of a record. A record without one gets it from its text, its time and its position among equal ones.
+    /// The origins of a record. For a record without an origin, one is derived from its session, time, kind, text, and
+    /// position among equal records.
     fn origins(&self, id: i64, of: &OriginOf) -> Result<Vec<String>, OpError> {
         let stored = origins::all_of(self.rx, id)?;
         if !stored.is_empty() {
@@ -442,7 +444,7 @@ fn parsed(origins: &[String]) -> Vec<Origin> {
     origins.iter().filter_map(|origin| Origin::parse(origin)).collect()
 }
 
-/// The session of this line, and whether it is new. One that is known stays as it is.
+/// Stores the session of an exported line, unless it is known. Returns its id in the store and whether it is new.
 pub fn put_session(
     tx: &Tx<'_>,
     new: &PortableSession,
@@ -590,7 +592,7 @@ pub fn put_observation(
     Ok(Placed::New(id))
 }
 
-/// A memory to be stored as it is. The caller has refused secrets in its texts.
+/// The texts of a memory to be stored. The caller has rejected secrets in them.
 pub struct MemoryTexts {
     pub content: Redacted<String>,
     pub tags: Vec<Redacted<String>>,

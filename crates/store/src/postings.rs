@@ -82,8 +82,8 @@ fn is_ascending(places: &[(u16, u8)]) -> bool {
     places.is_sorted_by(|(place, _), (next, _)| place < next)
 }
 
-/// The blocks of this many passages. Blocks with higher numbers are damage, which must not make a search visit all
-/// numbers before them.
+/// The numbers of the blocks that this many passages fill. A block with a higher number is damage: a search must not
+/// visit all block numbers up to it.
 pub(crate) fn blocks(passages: usize) -> Range<usize> {
     0..passages.div_ceil(BLOCK)
 }

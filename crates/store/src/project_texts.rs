@@ -31,7 +31,7 @@ impl ProjectTexts {
     }
 }
 
-/// The texts that take their place, the aliases in the same order.
+/// The texts that replace those of a project, with the aliases in the same order.
 #[derive(Clone, Debug)]
 pub struct ProjectReplacement {
     pub key: Redacted<String>,

@@ -195,7 +195,8 @@ pub fn seen_at_root(rx: &Rx<'_>, root: &str) -> Result<Option<Project>, OpError>
     seen.map_or(Ok(None), |id| by_id(rx, id))
 }
 
-/// Makes a project. If the rows that lead to it were lost, there is one of this key already; it is found again.
+/// Creates a project. If a project has this key already, because the rows that lead to it were lost, that project is
+/// used.
 fn create(tx: &Tx<'_>, key: String, facts: &ProjectFacts, now: i64) -> Result<Project, OpError> {
     let project = match by_key(tx, &key)? {
         Some(project) => project,
@@ -219,7 +220,7 @@ fn insert(tx: &Tx<'_>, key: String, facts: &ProjectFacts, now: i64) -> Result<Pr
     Ok(Project { id, key, name, root: facts.root.clone() })
 }
 
-/// Makes the value an alias of the project unless it is one of any project. Returns whether it is new.
+/// Makes the value an alias of the project unless some project already has this alias. Returns whether it was added.
 fn learn(tx: &Tx<'_>, project: i64, value: &str) -> Result<bool, OpError> {
     if alias_of(tx, value)?.is_some() {
         return Ok(false);
@@ -392,7 +393,8 @@ pub fn list(rx: &Rx<'_>) -> Result<Vec<ProjectOverview>, OpError> {
 
 /// The number of listed sessions by project.
 fn sessions_by_project(rx: &Rx<'_>) -> Result<BTreeMap<i64, u64>, OpError> {
-    // Hidden sessions are few: subtracting them leaves the others to an index that has only the project.
+    // Hidden sessions are few. All sessions are counted in an index that has only the project, and the hidden ones are
+    // subtracted.
     let counts = format!(
         "SELECT project, sum(number) FROM (SELECT project, count(*) AS number FROM sessions \
          GROUP BY project UNION ALL SELECT project, -count(*) FROM sessions s WHERE {} \
@@ -488,7 +490,7 @@ pub fn alias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
     }
 }
 
-/// Removes an alias of the project. An error if the project is known by it, or if sessions began there.
+/// Removes an alias of the project. An error if it is the key or the root of the project, or if sessions began there.
 pub fn unalias(tx: &Tx<'_>, project: i64, value: &str) -> Result<(), OpError> {
     const BEGAN: &str = "SELECT count(*) FROM sessions WHERE project = ?1 AND root = ?2";
     let known = by_id(tx, project)?;
@@ -566,7 +568,7 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     Ok(new)
 }
 
-/// Deletes a project without records that the user did not assign anything to. Returns whether it is gone.
+/// Deletes a project that has no records, no alias set by the user and no pause. Returns whether it is gone.
 pub(crate) fn remove_unused(tx: &Tx<'_>, project: i64) -> Result<bool, OpError> {
     const IS_USED: &str = "SELECT 1 FROM project_aliases WHERE project = ?1 AND firm = 1 \
          UNION ALL SELECT 1 FROM pauses WHERE project = ?1";

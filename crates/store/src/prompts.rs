@@ -24,7 +24,7 @@ pub(crate) use aggregate::Prompts;
 #[derive(Default)]
 struct ActionCounts {
     further: BTreeMap<i64, u32>,
-    /// Prompts whose actions were counted again, those of the group until then included.
+    /// Prompts whose actions were recounted, including the actions of the group up to that time.
     recounted: BTreeSet<i64>,
 }
 
@@ -210,7 +210,8 @@ fn newest_of(
     found.into_iter().filter_map(|(_, id)| by_id(rx, id).transpose()).collect()
 }
 
-/// The user's last prompt of a session, preferably up to now. Later times are from before the clock was set back.
+/// The user's last prompt of a session, preferably up to now. Prompts with later times were stored before the clock was
+/// set back.
 pub fn last(rx: &Rx<'_>, session: i64) -> Result<Option<Prompt>, OpError> {
     let soon = retention::clock(rx)?.saturating_add(limits::CLOCK_SLACK_MS);
     let last = newest(rx, session, soon)?;

@@ -46,7 +46,7 @@ impl PurgeFilter {
             && before.is_none()
     }
 
-    /// Whether it names a place or a time and no single records or kinds.
+    /// Whether the filter selects records by project, session or time only.
     fn is_sweeping(&self) -> bool {
         self.ids.is_none() && self.kind.is_none()
     }
@@ -124,7 +124,7 @@ pub fn run(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     Ok(purged)
 }
 
-/// Deletes the records that match, which an import added; it can be repeated.
+/// Deletes the matching records, which an import added. The import can be repeated.
 pub(crate) fn undo(tx: &Tx<'_>, filter: &PurgeFilter) -> Result<Purged, OpError> {
     let plan = draft(tx, filter)?;
     execute(tx, filter, &plan)
@@ -234,7 +234,7 @@ fn draft(rx: &Rx<'_>, filter: &PurgeFilter) -> Result<Plan, OpError> {
         records.extend_removal(rx, &mut plan.records)?;
     }
     let mut losses = losses(rx, &plan.records)?;
-    // The session's own row is a record of its summary.
+    // A session's own row is the record of its summary.
     for sessions in rx.registry().records().filter(|records| !records.in_session()) {
         for id in matching(rx, sessions, filter)? {
             losses.entry(id).or_default();

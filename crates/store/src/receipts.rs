@@ -132,7 +132,7 @@ pub fn count(rx: &Rx<'_>, session: i64, scheme: &str, since: i64) -> Result<u64,
     })
 }
 
-/// How many texts a session got. The rows of a text have the same time.
+/// How many texts were delivered to a session. The receipts of one text have the same time.
 pub fn count_texts(rx: &Rx<'_>, session: i64) -> Result<usize, OpError> {
     const COUNT: &str = "SELECT count(DISTINCT at) FROM receipts WHERE session = ?1";
     rx.sql(|db| db.prepare_cached(COUNT)?.query_row([session], |row| row.cell(0)))
@@ -147,7 +147,7 @@ pub struct ReceiptFilter {
     pub used: Option<bool>,
     /// Only receipts with a lower id.
     pub before: Option<i64>,
-    /// Milliseconds since 1970, UTC: the first that counts, and the first that does not.
+    /// Milliseconds since 1970, UTC: `from` is included, `to` is not.
     pub from: Option<i64>,
     pub to: Option<i64>,
 }
@@ -304,7 +304,7 @@ pub fn mark_read(tx: &Tx<'_>, session: i64, path: &str) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(&read)?.execute(params![session, path]).map(drop))
 }
 
-/// Schemes of entries whose use is recorded. That of the declared context of a resumed session is not.
+/// Schemes of entries whose use is recorded. The use of a resumed session's declared context is not recorded.
 pub const USE_RECORDED: &[&str] = &["hint", "fix", "ghap", "memory", "value", "obs"];
 
 /// Schemes of entries that rank lower if no session used them. A record in a briefing may be useful without a recorded
@@ -389,7 +389,7 @@ pub fn mark_used(tx: &Tx<'_>, session: i64, path: &str) -> Result<bool, OpError>
     tx.sql(|db| Ok(db.prepare_cached(USED)?.execute(params![session, path])? > 0))
 }
 
-/// Marks an entry as used where the session recorded at most so many tool calls since it was delivered.
+/// Marks each delivery of an entry as used unless the session recorded more than `tool_calls` tool calls since then.
 pub fn mark_used_within(
     tx: &Tx<'_>,
     session: i64,

@@ -2,8 +2,8 @@
 //!
 //! Within one project and kind, a newer observation never scores below an older one, and none scores above
 //! the time when its project was last active. So a heap holds one head per project and kind, first with that
-//! upper bound as its score. A head's observation is read when the head reaches the top, and replaced by the
-//! next one when it is taken. The cost does not grow with the store, and each project costs one lookup.
+//! upper bound as its score. When a head reaches the top, its observation is read, and the next one of its project and
+//! kind becomes the head. The cost does not grow with the store, and each project costs one lookup.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -114,8 +114,8 @@ pub fn best(
     Ok(())
 }
 
-/// The time of a project's last activity: none of its records is newer. A mark is no activity of its session, so its time
-/// is read apart.
+/// The time of a project's last activity: none of its records is newer. A mark does not count as activity of its
+/// session, so the time of the last mark is read separately.
 pub(crate) fn last_active(rx: &Rx<'_>, project: i64) -> Result<Option<i64>, OpError> {
     let mut last: Option<i64> = None;
     for select in [LAST_ACTIVE, LAST_MARK] {

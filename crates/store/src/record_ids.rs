@@ -26,7 +26,7 @@ impl Aggregate for RecordIds {
 }
 
 /// The query for the last id in use. If the counter is lost or damaged, ids continue after the highest one of a record.
-/// Records with a higher id than the limit are damaged, so that they do not count: a new record would be beyond reach.
+/// Records with an id above the limit are damaged and ignored: the ids of new records would be out of range, too.
 fn last_id(registry: &Registry) -> &str {
     registry.last_id.get_or_init(|| {
         let highest: String = registry

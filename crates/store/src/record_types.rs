@@ -15,7 +15,7 @@ pub fn check_type(rx: &Rx<'_>, param: &str, kind: RecordType) -> Result<(), OpEr
 }
 
 /// The newer record that supersedes this one, if it is of a kind whose records name their successors, such as memories.
-/// Whether talk is replaced is judged by its words instead.
+/// Replaced talk is recognised by its text instead.
 pub fn superseded_by(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
     rx.registry().superseded_by(rx, id)
 }

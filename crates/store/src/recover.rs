@@ -96,7 +96,7 @@ pub(crate) fn set_aside(path: &Path, setup: &Setup, why: &str, now: i64) -> Resu
     Ok(())
 }
 
-/// A name beside a damaged database for it or a copy of it, with the time.
+/// An unused name beside a damaged database, with the time, for the database or a copy of it.
 pub(crate) fn unused_name(path: &Path, now: i64) -> PathBuf {
     let first = files::beside(path, &format!(".corrupt-{}", time::file_stamp(now)));
     let mut name = first.clone();
@@ -126,7 +126,8 @@ fn salvage(
     new.execute_batch("PRAGMA foreign_keys = OFF; BEGIN").map_err(failed)?;
     let mut salvaged = copy_tables(&connection::connect(path, *busy)?, new)?;
     if salvaged.is_empty() {
-        // Not even the list of tables: perhaps it is only the header. The evidence is not touched.
+        // Not even the list of tables is readable: perhaps only the header is damaged. A copy is patched; the old file
+        // is not changed.
         let patched = Scratch::beside(path, "patched");
         copy_private(path, &patched.0)?;
         if files::bytes(&files::beside(path, "-wal")) > 0 {
@@ -191,7 +192,7 @@ fn tables(db: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
 }
 
 /// Copies the readable rows of a table. At an unreadable row, the range is read from its other end. The rest, between
-/// two unreadable rows, is split in halves until these are too small, because several pages may be damaged.
+/// two unreadable rows, is split in halves until a half is too small, because several pages may be damaged.
 fn copy_table(
     old: &Connection,
     new: &Connection,

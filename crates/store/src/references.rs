@@ -44,7 +44,7 @@ pub(crate) struct DanglingReference {
     pub(crate) row: i64,
     pub(crate) column: &'static str,
     pub(crate) target: i64,
-    /// Whether the row is of use without it.
+    /// Whether the row is of use without the referenced row.
     is_optional: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::{
     prompts, receipts, record_ids, retention, session_details, sessions, values,
 };
 
-/// Rows before the rows that they refer to: deferred work and removals go through the list in this order.
+/// An aggregate comes before those that its rows refer to: deferred work and removals follow this order.
 const AGGREGATES: &[&dyn Aggregate] = &[
     &activity_counts::ActivityCounts,
     &calls::Calls,

@@ -109,8 +109,7 @@ pub fn is_due(rx: &Rx<'_>, now: i64) -> Result<bool, OpError> {
 }
 
 /// The time on this machine's clock, in milliseconds since 1970. The time of an event may be in the
-/// future, which would make all other records look expired, so that a sweep uses the earlier of the
-/// two.
+/// future, which would make all other records look expired. So a sweep uses the earlier of that time and this one.
 pub fn clock(rx: &Rx<'_>) -> Result<i64, OpError> {
     const CLOCK: &str = "SELECT CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)";
     rx.sql(|db| db.prepare_cached(CLOCK)?.query_row([], |row| row.cell(0)))

@@ -69,7 +69,7 @@ pub fn column_texts_after(
     })
 }
 
-/// A text of a column, before and after.
+/// The old and the new text of a cell.
 pub type ReplacedText = (String, Redacted<String>);
 
 /// Replaces texts of a column by the ids of their rows, deletes the stored answers with the old ones, and publishes the

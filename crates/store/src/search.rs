@@ -427,7 +427,7 @@ impl<'s, 'r> Search<'s, 'r> {
 #[derive(Default)]
 struct Matches {
     scored: Vec<Scored>,
-    /// Scores of whole sessions, if they count.
+    /// Scores of whole sessions; empty if these are not part of the ranking.
     sessions: Vec<f64>,
     evidence: Evidence,
     /// The documents with a pair of adjacent words, in order of their ids, if all of them are known.
@@ -444,7 +444,7 @@ struct Retrieved {
 }
 
 impl Retrieved {
-    /// The documents that these conditions admit, which are of some of the kinds that were searched.
+    /// Only the documents that these conditions admit. Their kinds are some of those that were searched.
     fn among(&self, passages: &Passages, conditions: &Conditions) -> Retrieved {
         let kinds = conditions.on_passages.kinds.as_deref().unwrap_or_default();
         Retrieved {

@@ -75,7 +75,7 @@ pub struct SessionDetails {
 }
 
 impl SessionDetails {
-    /// Whether it became idle after it was last seen.
+    /// Whether its last turn ended after it was last opened or got a prompt.
     pub fn is_unobserved(&self) -> bool {
         self.idle_at.is_some_and(|idle| idle > self.observed_at.unwrap_or_default())
     }
@@ -123,12 +123,12 @@ pub fn put(tx: &Tx<'_>, session: i64, details: &SessionDetails) -> Result<(), Op
 pub(crate) const UNOBSERVED: &str = "SELECT id FROM session_details \
      WHERE idle_at > coalesce(observed_at, 0) ORDER BY idle_at";
 
-/// The sessions that became idle after they were last seen, by their ids in the store.
+/// The sessions whose last turn ended after they were last opened or got a prompt, by their ids in the store.
 pub fn unobserved(rx: &Rx<'_>) -> Result<Vec<i64>, OpError> {
     rx.sql(|db| db.prepare_cached(UNOBSERVED)?.query_map([], |row| row.cell(0))?.collect())
 }
 
-/// How many sessions became idle after they were last seen.
+/// The number of sessions whose last turn ended after they were last opened or got a prompt.
 pub fn count_unobserved(rx: &Rx<'_>) -> Result<u64, OpError> {
     const COUNT: &str =
         "SELECT count(*) FROM session_details WHERE idle_at > coalesce(observed_at, 0)";
@@ -150,7 +150,7 @@ pub fn last_start(rx: &Rx<'_>, session: i64) -> Result<SessionStart, OpError> {
     Ok(found.unwrap_or_default())
 }
 
-/// Stores the start of a session. A member that is not given stays as it was.
+/// Stores the start of a session. `None` leaves the stored value unchanged.
 pub fn note_start(
     tx: &Tx<'_>,
     session: i64,
@@ -179,7 +179,7 @@ pub(crate) fn mark_deleted(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
     tx.sql(|db| db.prepare_cached(MARK)?.execute([session]).map(drop))
 }
 
-/// Lists a session again. Returns whether it was deleted.
+/// Removes the mark that a session was deleted, so that lists show it again. Returns whether it had the mark.
 pub(crate) fn restore(tx: &Tx<'_>, session: i64) -> Result<bool, OpError> {
     const RESTORE: &str = "DELETE FROM deleted_sessions WHERE id = ?1";
     tx.sql(|db| Ok(db.prepare_cached(RESTORE)?.execute([session])? > 0))

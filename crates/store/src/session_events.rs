@@ -16,7 +16,7 @@ const CONTEXT_CHANGED: &str = "context/changed";
 /// The kind of the events about the list of sessions. Their subject is a session, or [`ALL`].
 pub const LIST_CHANGED: &str = "session/list_changed";
 
-/// The kind of the event about another environment hint of a session, which is its subject. Clients read the hint.
+/// The kind of the event about a changed environment hint. Its subject is the session. Clients then read the hint.
 const HINT_CHANGED: &str = "session/env_hint";
 
 /// In place of a session: the event is about several. A message for each could be more than a client's queue has room
@@ -46,8 +46,8 @@ impl ListChange {
         }
     }
 
-    /// Notes that the list changed because of this session, by the agent's own id, with its project. The project of
-    /// [`ALL`] is none: the event is about every project.
+    /// Notes that the list changed because of this session, given by the agent's own id, of this project. With [`ALL`]
+    /// the project is none: the event is about every project.
     pub fn note(self, tx: &Tx<'_>, (project, session): (Option<i64>, &str)) -> Result<(), OpError> {
         let count = session_details::count_unobserved(tx)?;
         tx.note(Event {

@@ -1,4 +1,4 @@
-//! Sessions in the store: seen with every event, known by the agent's own id.
+//! Sessions in the store: updated with every event, identified by the agent's own id.
 
 mod aggregate;
 mod predecessor;
@@ -115,7 +115,7 @@ pub struct SessionFilter<'a> {
     /// Only those behind this one in the list.
     pub behind: Option<ListPosition>,
     pub state: Option<SessionState>,
-    /// Only those that became idle after they were last seen.
+    /// Only those whose last turn ended after they were last opened or got a prompt.
     pub unobserved: bool,
     /// Only those with a summary.
     pub summarised: bool,
@@ -275,7 +275,7 @@ fn was_active(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(ACTIVE)?.execute(params![id, at, soon(tx)])).map(drop)
 }
 
-/// The latest time that another clock may give for now. Later times are in the future.
+/// The latest time that counts as now, because clocks may differ a little. Later times are in the future.
 fn soon(tx: &Tx<'_>) -> i64 {
     tx.at().saturating_add(limits::CLOCK_SLACK_MS)
 }
@@ -314,8 +314,8 @@ pub fn end(tx: &Tx<'_>, id: i64, at: i64) -> Result<(), OpError> {
     tx.sql_on_row(|db| db.prepare_cached(END)?.execute(params![id, at])).map(drop)
 }
 
-/// Notes that a session of a transcript is over, at the time of its last event, unless that is later than `until`. The
-/// time is known at the end of the group: the events of the transcript may be in the same one.
+/// Notes that a session of a transcript is over, at the time of its last event, unless that is later than `until`. It
+/// ends at the end of the group of writes, because further events of the transcript may be in the same group.
 pub fn over(tx: &Tx<'_>, id: i64, until: i64) {
     tx.defer(|work: &mut SessionWork| work.note_over(id, until));
     summarise_later(tx, id);
@@ -467,7 +467,7 @@ fn count_with_prefix(rx: &Rx<'_>, prefix: &str) -> Result<usize, OpError> {
     rx.sql(|db| db.prepare_cached(&count)?.query_row(given, |row| row.cell(0)))
 }
 
-/// The characters that tell each of these names from all other names, if more than usual.
+/// How many first characters distinguish each of these names from all other names, if more than usual.
 pub fn prefix_chars<'n>(
     rx: &Rx<'_>,
     names: impl Iterator<Item = &'n str>,
@@ -601,7 +601,8 @@ pub fn summarise(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     if let Some(session) = &session {
         summary.next_steps = open_ends::of_session(tx, session)?.next_steps();
     }
-    // A session without prompts and actions has no summary. That of the marks would only repeat the marks.
+    // A session without prompts and actions has no summary. The summary of the session of marks would only repeat the
+    // marks.
     let has_actions = intent.is_some() || !counts.is_empty();
     let is_conversation = session.is_none_or(|session| session.agent != OF_MARKS);
     let is_listed = is_conversation && !session_details::is_deleted(tx, id)?;

@@ -1,5 +1,5 @@
 //! Ids that two records have, and ids out of range. All records share one sequence of ids, so an id names one record.
-//! After damage two tables may have a row with the same id, or a row has an id that is too large for the index: `doctor`
+//! After damage two tables may have a row with the same id, or a row may have an id out of the valid range: `doctor`
 //! names it, and a repair gives the record a new id.
 
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use crate::error::is_damaged_row;
 use crate::record_ids;
 use crate::table_info::TableRole;
 
-/// The pairs of record tables: the first gives its records new ids if the second has them too. A session keeps its id
-/// because all its records name it; a prompt keeps its id unless a session has it.
+/// The pairs of record tables: a record of the first table gets a new id if the second table has its id, too. A session
+/// keeps its id because all its records name it; a prompt keeps its id unless a session has it.
 fn pairs(registry: &Registry) -> Vec<(&'static str, &'static str)> {
     let tables: Vec<&'static str> = registry.records().map(|records| records.name()).collect();
     let after = |place: usize| tables.get(place + 1..).unwrap_or_default().iter().rev();
@@ -71,7 +71,7 @@ pub(crate) fn out_of_range(
 
 /// Gives a record a new id, with the references to it. Receipts of the old id are deleted: it is unknown which record
 /// they quote. Returns false, and changes nothing, if SQLite rejects the change because another cell of the record is
-/// damaged, or a cell of a row that needs it.
+/// damaged, or a cell of a row that refers to the record.
 pub(crate) fn renumber(
     db: &Connection,
     registry: &Registry,

@@ -116,7 +116,7 @@ impl Store {
         Store::open_within(options, limits::STORE_BUSY, on_open, publish)
     }
 
-    /// Opens an existing database read-only; other processes may write to it meanwhile.
+    /// Opens an existing database read-only; other processes may write to it at the same time.
     pub fn open_to_read(
         options: Options,
         on_open: OnOpen,
@@ -216,7 +216,7 @@ impl Store {
         }
     }
 
-    /// Queues a write; the answer holds its result.
+    /// Queues a write; the returned [`Answer`] receives its result.
     pub(crate) fn submit<T: Serialize + Send + 'static>(
         &self,
         write: Write,
@@ -314,8 +314,8 @@ impl Store {
         ForegroundUse::of(&self.inner.shared.facts.foreground, ForegroundKind::Hook)
     }
 
-    /// Indexes the documents of bulk work soon if searches come, so that none of them has to index a backlog. Without
-    /// searches the writer indexes when it is idle.
+    /// Queues a batch of indexing if there was a search recently, so that no search has to index the backlog of bulk
+    /// work. Without searches the writer indexes when it is idle.
     pub fn index_for_searches(&self) {
         let Shared { behind, facts, .. } = &*self.inner.shared;
         let come = facts.foreground.had_search(limits::SEARCHES_COME);
@@ -356,7 +356,7 @@ impl Store {
     }
 
     /// Copies the database to a new file while it is in use. `progress` gets the pages that are left and the pages in
-    /// all; an error of it ends the copy.
+    /// all; an error from it aborts the copy.
     pub fn backup(
         &self,
         file: &Path,
@@ -369,8 +369,7 @@ impl Store {
         backup::copy(&db, file, shared.setup.busy, progress)
     }
 
-    /// Puts the database in `file` in the place of this one, after it was checked, and says where
-    /// this one was saved.
+    /// Checks the database in `file` and replaces this one with it. Returns the path at which this one was saved.
     pub fn restore(&self, file: &Path) -> Result<PathBuf, OpError> {
         let shared = &self.inner.shared;
         let current = files::id(shared.path()).map_err(StoreError::from)?;
@@ -406,8 +405,8 @@ impl Store {
         health::examine(shared.path(), &shared.setup, self.notices())
     }
 
-    /// Checks the whole database. A damaged full-text index is rebuilt; a damaged file is set aside, and what can
-    /// be read of it is copied into a new one.
+    /// Checks the whole database. A damaged full-text index is rebuilt; a damaged file is set aside, and its readable
+    /// rows are copied into a new one.
     pub fn mend(&self) -> Result<Health, OpError> {
         let health = self.health();
         if health.index_damage.is_some() {

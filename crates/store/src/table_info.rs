@@ -12,7 +12,7 @@ pub struct TableInfo {
     /// Columns with the id of a row in another table, in order of their names. Rows have an `id`, by which a repair
     /// changes them.
     pub references: &'static [Reference],
-    /// Columns with the id of a row in another table that are not checked, and the table.
+    /// Columns with the id of a row in another table, and that table. These ids are not checked.
     pub links: &'static [(&'static str, &'static str)],
     /// The column with the first time of the row, in milliseconds since 1970.
     pub at: Option<&'static str>,
@@ -43,7 +43,7 @@ impl TableInfo {
     }
 }
 
-/// The repair of a row with a damaged cell.
+/// How a repair treats a row with a damaged cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableRole {
     /// It is deleted if it is useless without the cell.
@@ -68,7 +68,7 @@ pub struct WordColumn {
 pub struct Reference {
     pub column: &'static str,
     pub target: &'static str,
-    /// Whether the row is of use without it, so that a repair clears a dangling one.
+    /// Whether the row is of use without the other row: then a repair sets a dangling reference to NULL.
     pub is_optional: bool,
 }
 

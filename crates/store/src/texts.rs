@@ -14,7 +14,7 @@ pub struct Texts {
     pub metadata: Option<Value>,
 }
 
-/// The texts that replace them.
+/// The texts that replace those of a record.
 #[derive(Clone, Debug)]
 pub struct Replacement {
     pub content: Redacted<String>,

@@ -44,8 +44,9 @@ impl<'a> Rx<'a> {
         Rx { connection, catalogue, registry, fault, index_damaged, text_changes }
     }
 
-    /// The answer to a question about the texts of these records; the second is 0 for a question about one. It is judged
-    /// unless it is known. In a transaction of the writer, which may be rolled back, it is always judged.
+    /// The answer to a question about the texts of these records; the second id is 0 for a question about one record.
+    /// Calls `judge` unless the answer is cached. In a transaction of the writer, which may be rolled back, the cache
+    /// is not used.
     pub fn verdict(
         &self,
         question: TextQuestion,
@@ -58,7 +59,7 @@ impl<'a> Rx<'a> {
         }
     }
 
-    /// The statement of a record's text. It is parsed unless it is known.
+    /// The [`Statement`] of a record's text, from the cache or by parsing the text.
     pub fn statement(&self, id: i64, text: &str) -> Arc<Statement> {
         let read = || Statement::of(text);
         match self.text_changes {
@@ -226,7 +227,7 @@ impl<'a> Tx<'a> {
         self.effects.borrow_mut().push(effect);
     }
 
-    /// Changes the work of this type that waits for the end of the group, just before COMMIT.
+    /// Changes the deferred work of this type, which is done at the end of the group, just before COMMIT.
     pub(crate) fn defer<T: Deferred>(&self, f: impl FnOnce(&mut T)) {
         self.deferred.borrow_mut().change(f);
     }

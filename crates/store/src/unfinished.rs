@@ -2,8 +2,8 @@
 //! on. When the file is read again, such a record is confirmed, replaced or removed, so that a file that was imported in
 //! several steps leaves the same records as one that was imported at its end.
 //!
-//! The marks are rows of `origins` with the record's id as a negative number, so that they are no origins of it; they end
-//! with the record.
+//! The marks are rows of `origins` with the record's id as a negative number, so that they do not count as its origins;
+//! they are deleted with the record.
 
 use model::OpError;
 use model::origin::Origin;

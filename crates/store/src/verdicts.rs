@@ -1,5 +1,6 @@
-//! A cache of yes-or-no questions about the texts of records, and of the statements of these texts, by record id.
-//! Most searches and briefings return the same records, and parsing their texts costs more than everything else.
+//! A cache, by record id, of the answers to yes-or-no questions about the texts of records, and of the [`Statement`]
+//! parsed from each text. Most searches and briefings return the same records, and parsing their texts costs more than
+//! everything else.
 //!
 //! The cache holds no words of a text, only ids and the hashes of stems. When a change of a record's text is
 //! committed, its entries are removed.
@@ -19,9 +20,9 @@ pub enum TextQuestion {
     MayBeReplaced,
     /// Whether the record's statement could replace another one.
     MayReplace,
-    /// Whether it states a decision or a change.
+    /// Whether the text states a decision or a change.
     Decides,
-    /// Whether a prompt begins a subject.
+    /// Whether a prompt begins a new topic.
     BeginsSubject,
 }
 

@@ -90,9 +90,9 @@ impl Work for Indexing {
 /// Publishes the changes of a restore.
 #[derive(Default)]
 struct PublishRestored {
-    /// The contexts of the database before it, by the agent's own ids.
+    /// The contexts of the database before the restore, by the agent's own ids of the sessions.
     contexts: BTreeMap<String, ContextSets>,
-    /// The last id of a record in the database before it.
+    /// The last id of a record in the database before the restore.
     last_id: i64,
 }
 
@@ -119,7 +119,7 @@ enum Outcome {
 /// A group that was not committed; nothing of it was kept.
 struct Aborted {
     fault: StoreError,
-    /// Whether a single job may be the cause, so that the others deserve a run without it.
+    /// Whether a single job may be the cause: then each job is retried in a transaction of its own.
     one_may_be_to_blame: bool,
 }
 
@@ -300,8 +300,8 @@ impl Writer {
         Ok(saved)
     }
 
-    /// Commits a group, including jobs that arrive meanwhile, and replies. If the group fails and one job
-    /// may be the cause, each job is retried in a transaction of its own.
+    /// Commits a group, including jobs that arrive while it runs, and replies. If the group fails and one job may be
+    /// the cause, each job is retried in a transaction of its own.
     fn commit(&mut self, mut group: Vec<Job>, arrivals: &mut Arrivals<'_>) {
         match self.run(&mut group, arrivals) {
             Ok(outcomes) => {
@@ -352,7 +352,7 @@ impl Writer {
                     self.keeper.repair(&why)?;
                 }
                 Err(aborted) => {
-                    // If the file was replaced meanwhile, the fault may be due to that: try again.
+                    // If the file was replaced during the transaction, the fault may be due to that: try again.
                     if self.keeper.holds()? {
                         return Err(aborted);
                     }

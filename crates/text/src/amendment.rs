@@ -96,7 +96,7 @@ pub(crate) struct Stated {
     names: bool,
     /// The stems before its first colon: "battery: warn at 6.9 V".
     label: WordSet,
-    /// On which days or how often something happens, and what: the stems beside.
+    /// The stems that say on which days or how often something happens, and those of the thing that happens.
     schedule: WordSet,
     scheduled: WordSet,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Stated {
 pub(crate) struct Amendment {
     /// The stems of the old state, all of which the older sentence has, without attributes.
     anchors: WordSet,
-    /// Stems of which the older sentence has one, if there are any.
+    /// Further stems. Unless this set is empty, the older sentence has at least one of them.
     beside: WordSet,
     attributes: WordSet,
     /// Old values that are cited.
@@ -118,24 +118,24 @@ pub(crate) struct Amendment {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AmendmentForm {
-    /// Names what is rejected: "no longer …", "instead of …".
+    /// Names the rejected thing: "no longer …", "instead of …".
     Rejects,
     /// Rejects an idea, which has to be one that was chosen: "scrap the Redis idea".
     RejectsChoice,
     /// Gives another value.
     ChangesValue,
-    /// Takes up again what was rejected.
+    /// Takes up a rejected thing again.
     Resumes,
     /// Gives another name: "rename quill-core to quill-engine".
     Renames,
-    /// Proposes something and complains about what there was.
+    /// Proposes something and complains about the state before.
     Complains,
 }
 
 /// How sure it is that a sentence changes another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amends {
-    /// It names what was there before.
+    /// It names the old state.
     Named,
     /// It is about the same thing.
     Topic,
@@ -147,7 +147,7 @@ impl Stated {
         self.is_signed
     }
 
-    /// Whether it may replace what another one says of a thing.
+    /// Whether it may replace a claim of another sentence about a thing.
     pub(crate) fn may_reclaim(&self) -> bool {
         self.announces && !self.claims.is_empty()
     }
@@ -205,7 +205,7 @@ impl Stated {
         !self.keeps && !older.keeps && self.value_claims.iter().any(is_beside)
     }
 
-    /// Whether it changes values, at least two, all of which differ from those of an older one with a label that it
+    /// Whether it changes at least two values, and all of them differ from those of an older sentence whose label it
     /// names: "raise the battery cutoff to 6.8 V, warning at 7.0 V".
     pub(crate) fn changes_all_values(&self, older: &Stated) -> bool {
         let (own, other) = (&self.quantities, &older.quantities);
@@ -246,7 +246,7 @@ impl Stated {
 /// The statements of a text by sentence, and the sentences that change something. Questions and tasks state nothing.
 pub(crate) fn read(text: &str) -> (Vec<Stated>, Vec<Amendment>) {
     let (mut all_stated, mut all_amendments) = (Vec::new(), Vec::new());
-    // "The limit is 6 from January. Change the rule." The second sentence says what the first one does.
+    // "The limit is 6 from January. Change the rule." The second sentence announces the change.
     let is_announced = statements(text).any(|sentence| announces_change(&tokens(sentence)));
     for sentence in statements(text) {
         let (lead, said) = lead(sentence);
@@ -405,7 +405,7 @@ const ALLOWING: &[&str] =
 
 const TOO: &[&[&str]] = &[&["was", "too"], &["were", "too"], &["is", "too"]];
 
-/// Whether a sentence adds something to what was stated before: "we also import orders now".
+/// Whether a sentence adds something to earlier statements: "we also import orders now".
 fn adds(tokens: &[Token<'_>]) -> bool {
     tokens.iter().any(|token| is(&token.word, &["also", "additionally", "too"]))
         && !TOO.iter().any(|too| says(tokens, too).is_some())
@@ -482,13 +482,13 @@ impl Amendment {
         Amendment { anchors, beside, attributes, cited, quantities, form }
     }
 
-    /// Whether it names something that is no longer wanted.
+    /// Whether it does anything else than change a value.
     pub(crate) fn is_rejection(&self) -> bool {
         self.form != AmendmentForm::ChangesValue
     }
 
-    /// Whether it rejects what an older sentence gave up itself, or the thing for which that one chose something: it
-    /// tidies up after that decision.
+    /// Whether it rejects a thing that an older sentence gave up itself, or for which the older sentence chose a value:
+    /// it tidies up after that decision.
     pub(crate) fn agrees_with(&self, older: &Stated) -> bool {
         use AmendmentForm::{Rejects, RejectsChoice};
         let is_given_up = self.anchors.shared(&older.gone).next().is_some();
@@ -596,7 +596,7 @@ fn changes_value(clause: &[Token<'_>], is_signed: bool, overturns: bool) -> Opti
         let mut names = stems(&order[1..to]);
         let values = quantities(value);
         if let Some(at) = value.iter().position(|token| number(token).is_some()) {
-            // "Python 3.12" is another version of Python only.
+            // "Python 3.12" can only replace another version of Python.
             names.extend(stems(&value[..at]));
         }
         let counted = names.iter().copied().find(|stem| !ATTRIBUTES.contains(*stem));

@@ -167,7 +167,7 @@ pub(crate) fn choices(
         .collect()
 }
 
-/// Whether the verb of deciding already names the value ("we agreed on …"), and the words after it.
+/// Whether the value directly follows the verb of deciding ("we agreed on …"), and the words after the verb.
 fn after_lead<'a, 't>(clause: &'a [Token<'t>]) -> (bool, &'a [Token<'t>]) {
     let skip = |tokens: &'a [Token<'t>]| {
         let start = tokens.iter().position(|token| !is(&token.word, BEFORE));

@@ -10,7 +10,7 @@ use crate::stem;
 use crate::subject::{self, WordHash, WordSet};
 use crate::words;
 
-/// Words between a thing and what is said of it. With others, such as "on", two claims are often both true: a job runs
+/// Words between a thing and its value. With other words, such as "on", two claims are often both true: a job runs
 /// on Mondays, and on a server.
 const RELATIONS: &[&str] = &["through", "via", "to", "into", "in", "as"];
 /// Words that end a value.
@@ -87,7 +87,7 @@ fn claim(clause: &[Token<'_>]) -> Option<Claim> {
     })
 }
 
-/// Whether these words begin with the name of a product: "with SendGrid". A thing is sent with several other things.
+/// Whether these words begin with the name of a product: "with SendGrid". Other words after "with" exclude nothing.
 fn begins_with_name(value: &[Token<'_>]) -> bool {
     value.first().is_some_and(|first| first.raw.starts_with(|c: char| c.is_uppercase()))
 }

@@ -77,7 +77,7 @@ const CHOSEN: &[&str] =
     &["use ", "uses ", "keep ", "prefer ", "store ", "put ", "stay with ", "switch to "];
 const OVER: Phrases = Phrases::new(&[" instead of ", " rather than ", ", not "]);
 
-/// Beginnings of proposals. One that chooses something for a thing decides: "We'll use Redis for the queue".
+/// Beginnings of proposals. A proposal that chooses something for a thing decides: "We'll use Redis for the queue".
 const PROPOSALS: &[&str] = &["we'll ", "we will ", "let's ", "lets ", "let us "];
 
 /// Phrases of a sentence that says what no longer holds.
@@ -98,8 +98,8 @@ const COMMENTS: &[&str] = &["it", "its", "that", "this", "these", "they", "there
 const CHARS_MAX: usize = 400;
 
 /// The first sentence of a text that states a decision, with the sentences directly after it that also state one or say
-/// what to do: "Never do it again" belongs to what was decided. If they reject something and the next sentence states
-/// what is used instead, that is included. Questions and code state no decision.
+/// what to do: "Never do it again" belongs to the decision. If they reject something and the next sentence states what
+/// is used instead, that sentence is included. Questions and code state no decision.
 pub fn decision(text: &str) -> Option<&str> {
     let mut all = sentences_of(text).skip_while(|sentence| !states_decision(sentence));
     let first = all.next()?;
@@ -206,8 +206,8 @@ fn orders(sentence: &str) -> bool {
 /// Phrases to find in many sentences.
 struct Phrases {
     all: &'static [&'static str],
-    /// A bit for each pair of bytes that one of them begins with, by [`Phrases::bit`]: few places of a sentence
-    /// have one.
+    /// A bit for each pair of bytes that a phrase begins with, by [`Phrases::bit`]: few places of a sentence have
+    /// such a pair.
     pairs: [u64; 4],
 }
 
@@ -228,7 +228,7 @@ impl Phrases {
         (place as usize >> 6, 1 << (place & 63))
     }
 
-    /// Whether one of them is in a text.
+    /// Whether one of the phrases is in a text.
     fn are_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         bytes.windows(2).enumerate().any(|(at, pair)| {

@@ -90,7 +90,7 @@ fn may_name(sentence: &str) -> bool {
     sentence.contains(|c: char| c.is_ascii_digit()) && RULES.iter().copied().any(has)
 }
 
-/// The decisions with a number: the place of the word and both as one.
+/// The decisions with a number: the index of the word, and the hash of the word with its number.
 fn named(tokens: &[Token<'_>]) -> impl Iterator<Item = (usize, WordHash)> {
     tokens.windows(2).enumerate().filter_map(|(at, two)| {
         let number = two[1].word.trim_start_matches(|c: char| !c.is_alphanumeric());

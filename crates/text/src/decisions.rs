@@ -26,7 +26,7 @@ const CHANGING_PAIRS: &[[&str; 2]] = &[
     ["nicht", "mehr"],
     ["doch", "nicht"],
 ];
-/// How often something is done. With one of them behind "every", a text states a rule: "release every Friday".
+/// Words for how often something is done. With one of them after "every", a text states a rule: "release every Friday".
 const EVERY: &[&str] = &[
     "monday",
     "tuesday",

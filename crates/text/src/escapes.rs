@@ -22,7 +22,7 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
                 while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
                 chars.next_if(|c| ('@'..='~').contains(c));
             }
-            // OSC: up to BEL or `ESC \`. An unterminated one must not swallow the next line.
+            // OSC: up to BEL or `ESC \`. An unterminated sequence must not swallow the next line.
             Some(']') => {
                 while chars.next_if(|c| !matches!(*c, '\u{7}' | ESCAPE | '\n')).is_some() {}
                 if chars.next_if_eq(&'\u{7}').is_none() && chars.next_if_eq(&ESCAPE).is_some() {

@@ -77,7 +77,7 @@ pub fn digest(text: &str, max_chars: usize) -> String {
     format!("{head} {tail}")
 }
 
-/// As many of the sentences as are enough for a gist. One that ends with a colon needs the next.
+/// As many of the sentences as are enough for a gist. A sentence that ends with a colon needs the next one.
 fn joined<'t>(sentences: impl Iterator<Item = &'t str>) -> String {
     let mut gist = String::new();
     for sentence in sentences {
@@ -225,7 +225,7 @@ pub fn gist_about(text: &str, about: &str, max_chars: usize) -> String {
             (best, first) = (found.len(), start);
         }
     }
-    // Sentences that lead to them, if they fit too.
+    // Add the sentences before these, if they fit too.
     let mut length: usize = all.iter().skip(first).map(|sentence| chars(sentence)).sum();
     while let Some(above) = first.checked_sub(1).and_then(|above| all.get(above)) {
         length += chars(above);
@@ -262,7 +262,7 @@ pub(crate) fn plain(line: &str) -> &str {
     item.unwrap_or(text).trim()
 }
 
-/// Their full stop ends no sentence.
+/// Abbreviations whose full stop ends no sentence.
 const ABBREVIATIONS: &[&str] = &[" e.g.", "(e.g.", " i.e.", "(i.e.", " vs.", " cf."];
 
 /// The sentences of a line. A full stop inside a word, as in a path or a version, does not end a sentence.

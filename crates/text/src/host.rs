@@ -21,7 +21,7 @@ impl HostSize {
         HostSize { units, bytes: text.len() }
     }
 
-    /// Adds a line with so many ASCII characters around it, its line break included.
+    /// Adds a line and this many ASCII characters around it, its line break among them.
     pub fn add_line(&mut self, line: &str, around: usize) {
         let line = HostSize::of(line);
         self.units += line.units + around;
@@ -30,7 +30,7 @@ impl HostSize {
 }
 
 impl HostLimits {
-    /// A text of any length.
+    /// No limits: a text of any length is handed on.
     pub const NONE: HostLimits = HostLimits { units: usize::MAX, bytes: usize::MAX };
 
     /// The limits of a text that both hosts hand on.
@@ -39,7 +39,7 @@ impl HostLimits {
         HostLimits { units: self.units.min(other.units), bytes: self.bytes.min(other.bytes) }
     }
 
-    /// The limits of a text beside so many ASCII characters.
+    /// The limits that are left for a text beside this many ASCII characters.
     #[must_use]
     pub fn beside(self, ascii: usize) -> HostLimits {
         HostLimits {

@@ -18,7 +18,7 @@ impl Lists {
     pub(crate) const CHOOSE: Lists = Lists(1 << 3);
     /// Verbs that reject their object, if the older statement chose it.
     pub(crate) const REJECT: Lists = Lists(1 << 4);
-    /// Verbs between a thing and what is said of it.
+    /// Verbs between a thing and the statement about it.
     pub(crate) const FINITE: Lists = Lists(1 << 5);
     /// Words that end a phrase inside of a clause.
     pub(crate) const ENDS_CLAUSE: Lists = Lists(1 << 6);
@@ -31,7 +31,7 @@ impl Lists {
     /// Every sentence that changes something in free wording has one of these, or a word of [`Lists::CHANGE_VALUE`] or
     /// [`Lists::REJECT`].
     const AMENDS_TOO: Lists = Lists(1 << 10);
-    /// Words without a subject: of deciding and changing, units, fillers and stop words.
+    /// Words that name no subject: those of deciding and changing, units, fillers and stop words.
     pub(crate) const NO_SUBJECT: Lists = Lists(1 << 11);
     /// First words of questions.
     pub(crate) const ASKING: Lists = Lists(1 << 12);
@@ -51,7 +51,7 @@ impl Lists {
     pub(crate) const CHANGING_PAIRS: Lists = Lists(1 << 18);
     /// Verbs with which "now" tells a state: "the default is 30 now". "Now fix it" is an order.
     pub(crate) const STATING: Lists = Lists(1 << 19);
-    /// Verbs that separate a thing from what is said of it: "the job queue *uses* Redis".
+    /// Verbs that separate a thing from the statement about it: "the job queue *uses* Redis".
     pub(crate) const VERBS: Lists = Lists(1 << 20);
     /// Words that end the phrase that `for` begins.
     pub(crate) const ENDS_PHRASE: Lists = Lists(1 << 21);

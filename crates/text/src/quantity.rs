@@ -21,7 +21,7 @@ pub(crate) enum Unit {
 pub(crate) struct Quantity {
     amount: WordHash,
     pub(crate) unit: Unit,
-    /// Of a duration.
+    /// The length, if this is a duration.
     millis: Option<u64>,
 }
 

@@ -30,7 +30,7 @@ pub const WORDS_MAX: usize = 32;
 pub const PAIRS_MAX: usize = 32;
 /// Words of a query that are searched for as prefixes if no whole word was found.
 pub const PREFIXES_MAX: usize = 8;
-/// Parentheses inside each other in a query with operators.
+/// Nesting depth of parentheses in a query with operators.
 pub const NESTING_MAX: usize = 6;
 
 /// Characters of the shortest word that is searched for as a prefix.

@@ -113,7 +113,7 @@ impl Redacted<String> {
         Redacted(crate::one_line(&self.0, max_chars))
     }
 
-    /// The first characters of it, lines and all.
+    /// The first characters of it, with line breaks.
     #[must_use]
     pub fn head(mut self, max_chars: usize) -> Redacted<String> {
         // A character is at least a byte.
@@ -228,7 +228,7 @@ fn without(text: &str, found: &[Finding]) -> String {
 }
 
 /// The value with every text in it redacted, the names of members included. A member whose name says
-/// that it is a secret loses its text also if that has no shape of its own.
+/// that it is a secret loses its text even if the text itself does not look secret.
 pub fn redact_json(value: Value, profile: Profile) -> Redacted<Value> {
     let mut known = KnownValues::default();
     let safe = redacted_json(value, profile, &mut known);

@@ -1,5 +1,5 @@
 //! Whether two statements are about siblings: the basic plan and the premium plan, reads and writes, staging and
-//! production. They share most of their words, and one replaces nothing of the other. English only.
+//! production. They share most of their words, and neither replaces the other. English only.
 
 #[cfg(test)]
 mod pairs;
@@ -12,7 +12,7 @@ use crate::quantity::is_number;
 use crate::subject::{self, Stems, WordHash, WordSet};
 use crate::{stem, words};
 
-/// Words of which a thing has at most one. Each string holds the forms of one of them.
+/// Lists of words of which a thing has at most one. Each string holds the forms of one word.
 const OPPOSITES: &[&[&str]] = &[
     &["staging stage", "production prod", "development dev", "qa", "preview", "sandbox"],
     &["read reads reading", "write writes writing"],
@@ -255,8 +255,8 @@ impl Things {
         things
     }
 
-    /// Whether both name a thing by one word and tell it apart by different ones, or have two words of which a thing has
-    /// only one.
+    /// Whether both name a thing by the same word with different words before it, or have different words of a list in
+    /// [`OPPOSITES`].
     pub(crate) fn are_siblings(&self, older: &Things) -> bool {
         let differs = |(head, own): &(WordHash, WordSet)| {
             let of = |things: &Things| -> Vec<WordHash> {
@@ -279,12 +279,13 @@ impl Things {
         self.heads.iter().any(differs) || self.opposites.iter().any(is_opposite)
     }
 
-    /// Whether the statement names a thing that the older one does not name. Words that both have prove nothing then.
+    /// Whether the statement names a thing that the older one does not name, or has another verb. Words that both have
+    /// prove nothing then.
     pub(crate) fn is_other_thing(&self, older: &Things) -> bool {
         let is_unknown = |word: &WordHash| !older.all.contains(*word);
         let differ = self.names.iter().any(|word| is_unknown(&word))
             && older.names.iter().any(|word| !self.all.contains(word));
-        // "Images are resized by nginx now" changes nothing of who serves them.
+        // "Images are resized by nginx now" does not change where they are served from.
         let does_other = self.verb.is_some() && older.verb.is_some() && self.verb != older.verb;
         let is_measured = self.has_number && older.has_number;
         differ || (does_other && !is_measured) || self.subject.as_ref().is_some_and(is_unknown)
@@ -360,7 +361,7 @@ fn named(clause: &[Token<'_>]) -> ClauseThings {
     ClauseThings { things, subject, verb }
 }
 
-/// The verb that says what a subject does; none if it only says what it is.
+/// The verb that says what a subject does; none if the verb only says what the subject is.
 fn main_verb(said: &[Token<'_>]) -> Option<WordHash> {
     const AUXILIARIES: &[&str] = &[
         "is", "are", "be", "been", "should", "must", "will", "may", "can", "need", "needs", "now",

@@ -176,7 +176,7 @@ pub fn asks_for_state(text: &str) -> bool {
     said.len() <= CHARS_MAX && STATE.iter().any(|begin| said.starts_with(begin))
 }
 
-/// First words of prompts that agree, and phrases by which such a prompt refers to what was proposed.
+/// First words of prompts that agree, and phrases by which such a prompt refers to a proposal.
 const AGREES: &[&str] = &[
     "agreed", "fine", "good", "great", "ok", "okay", "perfect", "right", "sounds", "sure", "yeah",
     "yep", "yes",

@@ -14,26 +14,26 @@ use crate::words;
 
 /// A longer text is judged by the sentence that decides or changes something.
 const WHOLE_CHARS_MAX: usize = 400;
-/// Two statements are about one subject if they share so many words, and these are such a share of the shorter one's.
-/// Two words are enough only if it has no others.
+/// Two statements are about one subject if they share at least this many words, and this share of the words of the
+/// shorter statement. Two words are enough only if the shorter statement has no others.
 const SHARED: [(usize, f64); 2] = [(2, 1.0), (3, 0.5)];
-/// The least share of words for a statement that says nothing of a change but "from now on".
+/// The least share of words for a statement in which only "from now on" announces a change.
 const SHARED_FROM_NOW: f64 = 0.8;
 
-/// A statement that also cites a number of the other one, of at least so many digits, needs this many shared words, and
-/// this share: "250 ms is too long after all".
+/// If a statement also cites a number of the other one: the fewest digits of that number, the fewest shared words, and
+/// their least share: "250 ms is too long after all".
 const SHARED_AND_CITED: [(u32, usize, f64); 2] = [(3, 2, 0.25), (2, 3, 0.3)];
 
 const FROM_NOW_ON: &str = "from now on";
 
-/// A text, reduced to what has to be known to compare it with another.
+/// A text, reduced to the facts by which it is compared with another text.
 #[derive(Clone, Debug, Default)]
 pub struct Statement {
     /// The stems of the words that say something.
     subject: WordSet,
-    /// Those of the thing that the statement is about, if its form shows it.
+    /// The stems of the thing that the statement is about, if its form shows the thing.
     topic: WordSet,
-    /// By [`number`].
+    /// The words that begin with a digit, each by [`number`].
     numbers: WordSet,
     asks: bool,
     /// Whether a sentence of it states a decision in so many words.
@@ -66,7 +66,7 @@ pub enum Replacement {
     AmendsTopic,
     /// Both decide on a value for the same thing, and it decides on another one.
     Decides,
-    /// It says that something changes, in words that the older one has too. Only the meaning of both can tell.
+    /// It says that something changes, in words that the older one has too. The caller compares their embeddings.
     AmendsNear,
 }
 
@@ -83,7 +83,7 @@ impl Statement {
         let (stated, amendments) = amendment::read(judged);
         let subject = subject(judged);
         let things = Things::of(key.unwrap_or(judged));
-        // A statement with fewer words is about nothing that could be compared by them.
+        // A statement with fewer words cannot be compared by them.
         if subject.len() < SHARED[0].0 {
             return Statement {
                 stated,
@@ -194,7 +194,7 @@ impl Statement {
         !self.asks && !older.asks && self.stated.iter().any(differs)
     }
 
-    /// Whether it rejects what the older one gave up itself, and so changes nothing of it.
+    /// Whether it rejects a thing that the older statement gave up itself, and so agrees with it.
     fn agrees_with(&self, older: &Statement) -> bool {
         let agrees = |new: &Amendment| older.stated.iter().any(|old| new.agrees_with(old));
         self.amendments.iter().any(agrees)
@@ -258,7 +258,7 @@ impl Statement {
         if self.stated.iter().any(changes_all) {
             return Some(Replacement::AmendsTopic);
         }
-        // It names what it rejects, and that is something else.
+        // The statement names the thing that it rejects, and the older one is about another thing.
         if self.amendments.iter().any(Amendment::is_rejection) {
             return None;
         }
@@ -347,7 +347,8 @@ pub fn asks_for_another_part(question: &str, older: &str, newer: &str) -> bool {
     !asked.is_empty() && !changed.is_empty() && is_apart && !names_changed
 }
 
-/// The sentences of a text. One with several values is divided: "Postgres on 5432 and Redis on 6379" says two things.
+/// The sentences of a text. A sentence with several values is divided: "Postgres on 5432 and Redis on 6379" says two
+/// things.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let sentences = text.lines().flat_map(|line| sentences(line.trim()));
     sentences.flat_map(|sentence| {
@@ -368,10 +369,10 @@ fn changes_from_now_only(text: &str) -> bool {
     text.contains(FROM_NOW_ON) && !decisions::changes(&text.replace(FROM_NOW_ON, ""))
 }
 
-/// Digits of a number that are counted.
+/// The bits of a [`number`] that hold its length, and the greatest length that they hold.
 const DIGITS: WordHash = 0xf;
 
-/// A word that begins with a digit as a hash with its length.
+/// A word that begins with a digit, as a hash whose lowest bits are its length.
 fn number(word: &str) -> Option<WordHash> {
     let length = WordHash::try_from(word.len()).map_or(DIGITS, |length| length.min(DIGITS));
     let is_number = word.starts_with(|c: char| c.is_ascii_digit());

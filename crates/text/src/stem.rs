@@ -1,5 +1,5 @@
-//! The stem of an English word: Porter's algorithm of 1980, with the same result as the full-text
-//! index has, so that what the index found can be shown in the text.
+//! The stem of an English word: Porter's algorithm of 1980, with the same result as in the full-text
+//! index, so that the words that the index found can be marked in a text.
 
 /// Words with fewer or more bytes are their own stem.
 const STEMMED_BYTES: std::ops::RangeInclusive<usize> = 3..=64;

@@ -43,7 +43,7 @@ pub fn term(word: &str) -> Option<String> {
     (!words::is_stop(&word)).then(|| stem::stemmed(word))
 }
 
-/// Letters at the end of a stem that the word may not have: `sensibl` is that of `sensibility`.
+/// Letters at the end of a stem that the word may not have: `sensibl` is the stem of `sensibility`.
 const STEM_OWN_LETTERS: usize = 3;
 
 /// Whether a term may be the stem of a word, by the letters that both begin with.

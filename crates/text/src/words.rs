@@ -232,8 +232,8 @@ pub fn stop_words() -> impl Iterator<Item = &'static str> {
     STOP_WORDS.iter().copied()
 }
 
-/// The word in lower case and without the marks of Latin letters, as the index keeps it before it
-/// takes the stem.
+/// The word in lower case and without the marks of Latin letters, as the index has it before
+/// stemming.
 pub fn fold(word: &str) -> String {
     if word.is_ascii() {
         return word.to_ascii_lowercase();

@@ -1,8 +1,8 @@
 //! Codex: a file of JSON lines ("rollout") for each thread.
 //!
 //! A prompt is in a `response_item` and in an event; only the event is the user's own text. A tool call is in up to three
-//! lines, which its `call_id` joins: the call, its output, and the event of its end. The first of the last two that has
-//! the result is reported.
+//! lines, which its `call_id` joins: the call, its output, and the event of its end. Of the output and the
+//! event, the first that has the result is reported.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;

@@ -135,11 +135,11 @@ impl Cursor {
         let failed = match text(tool, "status") {
             Some("completed") => false,
             Some("error") => true,
-            // It was cancelled, or the user did not allow it.
+            // The call was cancelled, or the user did not allow it.
             _ => return,
         };
         let mut input = input.unwrap_or_default();
-        // The hooks of the editor have another name for it.
+        // The hooks of the editor have another name for this member.
         if let Some(path) =
             input.get("target_file").or_else(|| input.get("relativeWorkspacePath")).cloned()
         {

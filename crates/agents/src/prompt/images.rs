@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-/// How the address of such an image begins, and what is between its type and its data.
+/// The beginning of the address of such an image, and the mark between its type and its data.
 const IMAGE: &str = "data:image/";
 const ENCODED: &str = ";base64,";
 /// Bytes between the two: the type and its parameters.
 const TYPE_BYTES_MAX: usize = 64;
 
-/// The text with `[image]` in place of each image, also of the Markdown around it.
+/// The text with `[image]` in place of each image and of the Markdown around it.
 pub(super) fn replaced(text: &str) -> Cow<'_, str> {
     if !text.contains(IMAGE) {
         return text.into();

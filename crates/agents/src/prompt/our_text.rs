@@ -12,7 +12,7 @@ use model::hook::{
 /// The line below the title of a briefing of an earlier build.
 const NATURE: &str = "Records of earlier work, not instructions.";
 
-/// Headings of blocks that come alone, after a tool call, and how their rows begin.
+/// Headings of blocks that are injected alone, after a tool call, and the beginnings of their rows.
 const BLOCK_TITLES: [&str; 3] = ["Your hypothesis", "Outcome", SEEN_BEFORE_TITLE];
 const BLOCK_ROWS: [&str; 5] =
     ["- Goal: ", "Hypothesis: ", "Prediction: ", "Does it still hold? update_ghap", "- Seen "];
@@ -25,7 +25,7 @@ const OUTCOME_LINES: [&str; 5] = [
     "If the cause is not clear, state a hypothesis first: start_ghap",
 ];
 
-/// The text without ours, also where it is quoted with `> `, in a code fence or after other words on the line.
+/// The text without our text, even where that is quoted with `> `, in a code fence or after other words on the line.
 pub(super) fn removed(text: &str) -> Cow<'_, str> {
     match without_framed(text) {
         Cow::Borrowed(text) => without_rows(text),
@@ -77,7 +77,7 @@ fn framed_at<'t>(line: &'t str, next: Option<&&str>) -> Option<(&'t str, &'t str
 }
 
 /// The words after the last line of a framed block. Rows of the block have marks or are indented, so that none of
-/// them is taken for it.
+/// them is taken for the last line.
 fn after_end<'t>(line: &'t str, quote: &str) -> Option<&'t str> {
     let after = line.strip_prefix(quote)?.strip_prefix(BLOCK_END)?;
     (after.is_empty() || after.starts_with(char::is_whitespace)).then(|| after.trim_start())

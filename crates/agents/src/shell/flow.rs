@@ -1,5 +1,5 @@
-//! The operators between the commands of a list, and from them which commands decide the exit code of the whole
-//! list and which commands have their output hidden.
+//! The operators between the commands of a list. They determine which commands decide the exit code of the whole list,
+//! and which commands have their output hidden.
 
 use std::ops::Range;
 
@@ -248,7 +248,7 @@ impl FateMarks<'_> {
         }
     }
 
-    /// Whether this is `exit $?`, and if so, whether it is `exit ${PIPESTATUS[0]}`.
+    /// `Some(false)` for `exit $?`, and `Some(true)` for `exit ${PIPESTATUS[0]}`; `return` counts like `exit`.
     fn hands_on(&self, chain: &[FlowPart]) -> Option<bool> {
         let [part] = chain else { return None };
         let command = self.only(part)?;

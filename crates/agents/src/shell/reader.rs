@@ -36,7 +36,7 @@ impl Word {
     }
 }
 
-/// A document that begins after the line.
+/// A here-document, whose text begins after the line.
 struct Heredoc {
     delimiter: String,
     indented: bool,
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         self.at = self.text.ceil_char_boundary(self.at + bytes);
     }
 
-    /// The place behind the next such character, or the end.
+    /// The position behind the next `c`, or the end of the text.
     fn behind(&self, c: char) -> usize {
         self.text[self.at..].find(c).map_or(self.text.len(), |at| self.at + at + c.len_utf8())
     }
@@ -171,8 +171,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An opening parenthesis: a subshell, a calculation, or the head of a function. Answers how many
-    /// are to be closed.
+    /// An opening parenthesis: a subshell, a calculation, or the head of a function. Returns how many
+    /// parentheses are to be closed.
     fn open(&mut self, words: &mut Vec<Word>, flow: &mut Flow) -> usize {
         let counts = words.is_empty() || words.first().is_some_and(|word| word.is("for"));
         if self.rest_starts("((") && counts {

@@ -19,7 +19,8 @@ const NAMED: &[&str] = &["cd", "pushd", "popd", "source", ".", "mkdir", "rm", "c
 /// Programs that install packages and also run scripts.
 const MANAGERS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
-/// Whether the line failed, and neither the output nor the exit code can be those of its run, which is the last of these commands.
+/// Whether the line failed before its run, the last of these commands, began: neither the output nor the exit code can
+/// be those of the run.
 pub(super) fn never_began(
     commands: &[Simple],
     run: &Run<'_>,
@@ -52,8 +53,8 @@ pub(super) fn never_began(
     }
 }
 
-/// Whether a linter of the run's own program decides before it: `cargo clippy -- -D warnings && cargo test`. Both report
-/// errors of the compiler.
+/// Whether a linter of the run's own program may fail the line before the run: `cargo clippy -- -D warnings && cargo
+/// test`. Both report errors of the compiler.
 fn follows_own_lint(before: &[Simple], run: &Run<'_>) -> bool {
     let mut deciding = before.iter().filter(|command| command.decides);
     !run.is_lint()

@@ -134,7 +134,7 @@ const ROWS: &[Row] = &[
     (&["pixi"], &["run"], &["-e", "--environment", "--manifest-path"], Inside::Behind(0)),
 ];
 
-/// How many of these programs may run each other.
+/// How many of these programs inside each other are unwrapped.
 const DEPTH_MAX: usize = 3;
 
 /// The commands of a line. If a program runs a test or a build somewhere else, the commands inside are listed in its place.

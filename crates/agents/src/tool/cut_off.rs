@@ -6,7 +6,7 @@ use super::verdict::{Tally, Verdict};
 use crate::shell::Simple;
 
 /// Exit codes of a command that SIGINT, SIGKILL, SIGPIPE or SIGTERM ended, as shells and as other programs report them, and
-/// of one that `timeout` or Codex stopped.
+/// of a command that `timeout` or Codex stopped.
 const KILLED: [i64; 8] = [124, 130, 137, 141, 143, -2, -9, -15];
 
 /// Beginnings of the line, in lower case, with which a host says that it stopped the command.
@@ -27,12 +27,12 @@ const INTERRUPTED: &[&str] = &[
     "Bazel caught interrupt signal",
     "ERROR: build interrupted",
     "ERROR: got KeyboardInterrupt signal",
-    // Another program killed what make waits for.
+    // Another program killed the processes that make waits for.
     "make: *** wait: No child processes",
     "Gradle build daemon disappeared unexpectedly",
     "Build cancelled while executing task ",
 ];
-/// Lines with which go reports how a test binary ended, if that was such a signal.
+/// Lines with which go reports that a signal ended a test binary.
 const GO_SIGNALS: [&str; 3] = ["signal: interrupt", "signal: killed", "signal: terminated"];
 /// Programs that report how a script or a target ended, and how such a line ends if a signal killed it.
 const REPORTING: &[&str] = &[
@@ -66,11 +66,11 @@ const ENDED_BY_SIGNAL: &[&str] = &[
     "] Killed",
     "] Terminated",
 ];
-/// Lines at the end of an output that are searched for the interruption. Behind it are only the numbers so far.
+/// Lines at the end of an output that are searched for the interruption. Only the numbers so far follow it.
 const LAST_LINES: usize = 200;
 
-/// Whether the run, the first of these commands, was cut off. `printed` is its exit code if the line prints it. `read` has
-/// its numbers, and its verdict without the lines in which other programs only report that it failed.
+/// Whether the run, the first of these commands, was cut off. `printed` is the run's exit code, if the line prints it.
+/// `read` has its numbers, and its verdict without the lines in which other programs only report that it failed.
 pub(super) fn is_cut_off(
     commands: &[Simple],
     outcome: &Outcome<'_>,
@@ -119,7 +119,7 @@ fn is_killed_file(line: &str, next: &str) -> bool {
 }
 
 /// Whether the output is the beginning of a report by `node --test`: without the plan, which is its last line but for totals.
-/// A signal ends it with exit code 1.
+/// A signal ends `node --test` with exit code 1.
 fn is_torn(run: &Simple, outcome: &Outcome<'_>) -> bool {
     let is_node = |text: &&str| text.lines().any(|line| line == "TAP version 13");
     let is_plan = |line: &str| line.starts_with("1..");

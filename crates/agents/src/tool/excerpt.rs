@@ -8,8 +8,8 @@ use text::telling::is_telling;
 
 use crate::guard;
 
-/// Characters of such a line together with the next one, which shows the message of a panic or the place of a
-/// compiler error.
+/// Characters of a line that says what went wrong, together with the next line, which shows the message of a panic or
+/// the place of a compiler error.
 const TELLING_CHARS_MAX: usize = 240;
 
 /// Returns at most `max_chars` of a text, redacted.
@@ -95,8 +95,8 @@ impl Between {
     }
 }
 
-/// The line of a long text at an offset, with the next one, redacted. Enough around it is redacted with it to recognise a
-/// secret that spans several lines.
+/// The line of a long text at an offset, with the next one, redacted. Text around the line is redacted with it, enough
+/// to recognise a secret that spans several lines.
 fn line_at(text: &str, at: usize) -> Option<String> {
     const AROUND: usize = 2 * 1024;
     let start = text.floor_char_boundary(at.saturating_sub(AROUND));

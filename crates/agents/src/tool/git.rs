@@ -47,12 +47,12 @@ const SILENT: &[&str] =
 const SHOWS_STATISTICS: &[&str] =
     &["diff", "show", "log", "merge", "pull", "stash", "rebase", "cherry-pick", "revert", "am"];
 
-/// Lines of git that has nothing to commit.
+/// Beginnings of lines that git prints if there is nothing to commit.
 const IDLE: &[&str] =
     &["nothing to commit", "nothing added to commit", "no changes added to commit"];
 
 /// Reads whether a commit was made. Git prints its hash in brackets, unless it is quiet or its output is
-/// redirected. A pipe (`| tail -5`) hides the exit code, but its end is visible, and so is that line.
+/// redirected. A pipe (`| tail -5`) hides the exit code, but shows the end of the output with that line.
 pub(super) fn committed(commands: &[Simple], texts: &[&str]) -> GitReport {
     let Some(commit) = commands.iter().rfind(|command| command.is_git("commit")) else {
         return GitReport::NotDone;

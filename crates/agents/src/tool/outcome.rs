@@ -17,7 +17,7 @@ const CANCELLED: &[&str] = &[
     "Command was automatically cancelled because it exceeded the timeout",
     "Command timed out",
 ];
-/// How deep a response is searched for them.
+/// How deep a response is searched for its texts.
 const DEPTH_MAX: usize = 4;
 /// Lines at the beginning of an output that may state the exit code; all later ones are the
 /// command's own.

@@ -37,7 +37,7 @@ pub(super) fn settle(draft: &mut Draft, outcome: &mut Outcome<'_>) {
         let read = (printed, report);
         let ended = ended(&draft.commands, (place, &run), commit, (outcome, is_open), read);
         let is_red = ended["result"] == Verdict::Failed.word();
-        // If the program ran before and after the commit, the failure is taken as that of its last run, after it.
+        // If the program ran before and after the commit, the failure counts as that of its last run, after the commit.
         let is_again = |command: &Simple| {
             runs::of_command(command).is_some_and(|other| other.program == run.program)
         };
@@ -92,7 +92,7 @@ fn ended(
     if ran_none {
         ended[model::run::NO_TESTS] = true.into();
     }
-    // `make test` says nothing of what it runs, but its output does.
+    // `make test` does not name the runner, but its output does.
     if let Some(runner) = report.runner.filter(|_| model::run::is_script(run.program)) {
         ended[model::run::RUNNER] = runner.into();
     }
@@ -114,7 +114,7 @@ fn proves_nothing(draft: &Draft, outcome: &Outcome<'_>) -> bool {
             && !super::is_read_only(&draft.content)
 }
 
-/// Keeps a commit that was made, although something behind it failed: `git commit … && git push` with a push that was
+/// Keeps a commit that was made, although a later command failed: `git commit … && git push` with a push that was
 /// rejected. The error is stored with the commit.
 fn keep_commit(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     let pushes = draft.commands.iter().any(|command| command.is_git("push"));
@@ -127,7 +127,8 @@ fn keep_commit(draft: &mut Draft, outcome: &mut Outcome<'_>) {
     }
 }
 
-/// Whether the line starts the run in the background and does not wait for it: a later `cat log` shows a part of it.
+/// Whether the line starts the run in the background and does not wait for its end: a later `cat log` shows a part of
+/// its output.
 fn is_left_running(commands: &[Simple], run: usize) -> bool {
     let waits = |command: &Simple| command.program == "wait";
     commands[run].background && !commands.iter().skip(run + 1).any(waits)
@@ -218,8 +219,8 @@ fn printed_exit(commands: &[Simple], run: usize, texts: &[&str]) -> Option<i64> 
     texts.iter().rev().find_map(|text| text.lines().rev().find_map(code))
 }
 
-/// Turns a commit or push that did not happen into a plain command with an unknown result. One that was
-/// interrupted or continues in the background counts only if git reported it.
+/// Turns a commit or push that did not happen into a plain command with an unknown result. A commit or push
+/// that was interrupted or continues in the background counts only if git reported it.
 fn settle_git(draft: &mut Draft, outcome: &mut Outcome<'_>, is_open: bool) {
     let mut rest = draft.commands.clone();
     // A line that did not push may still have made a commit.

@@ -32,7 +32,7 @@ const READS_RECORDS: &[&str] = &[
     "stats",
     "get",
 ];
-/// Commands that delete records. Their words are those that the user wants to be gone.
+/// Commands that delete records. Their arguments are words that the user wants to be gone.
 const DELETES_RECORDS: &[&str] = &["purge", "scrub"];
 const SHORTENS: &[&str] = &["cd", "head", "tail", "cat", "grep", "jq", "less", "wc"];
 

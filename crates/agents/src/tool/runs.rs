@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Whether it says how the code is written, not whether it works.
+    /// Whether the run checks how the code is written, not whether it works.
     pub(super) fn is_lint(&self) -> bool {
         model::run::is_lint(self.program, self.subcommand.unwrap_or_default())
     }
@@ -347,7 +347,7 @@ fn configures(args: &[String]) -> bool {
     args.iter().any(writes) && !args.iter().any(|arg| OTHER.contains(&arg.as_str()))
 }
 
-/// The word that makes the row fit, if it fits.
+/// The word that makes the row match; `Some(None)` if a row matches without a word, `None` if it does not match.
 fn decides<'a>(deciding: &Words, words: &[&'a str]) -> Option<Option<&'a str>> {
     let found = match deciding {
         Words::Any => return Some(None),

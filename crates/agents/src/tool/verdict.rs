@@ -308,8 +308,8 @@ impl Reading<'_> {
         self.green(family, !red);
     }
 
-    /// Notes a part of a verdict whose success proves nothing. In the output of a single run it replaces the one before,
-    /// which a test has printed.
+    /// Notes a part of a verdict whose success proves nothing. In the output of a single run it replaces the part
+    /// before, which a test has printed.
     fn part_if_red(&mut self, family: Family, part: &'static str, red: bool) {
         let (at, replaces) = (self.at, self.runners.is_single);
         let said = self.said(family);
@@ -322,7 +322,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Drops the numbers of a summary before this one, if there can be only one, or if they are those of an earlier attempt.
+    /// Drops the numbers of an earlier summary if a run has only one summary, or if they are of an earlier attempt.
     fn restart(&mut self, family: Family) {
         let is_only = self.runners.is_single && family.has_one_summary();
         let repeats = self.runners.repeats;

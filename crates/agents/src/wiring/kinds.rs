@@ -9,7 +9,7 @@ pub struct Wiring {
     pub agent: &'static str,
     /// The agent's name as it is shown to users.
     pub title: &'static str,
-    /// Its programs: one of them on the PATH means that it is installed.
+    /// Its programs: one of them on the PATH means that the agent is installed.
     pub programs: &'static [&'static str],
     /// Its folder: if it exists, the agent was used here.
     pub folder: Place,
@@ -39,11 +39,11 @@ pub struct Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Wired {
     pub place: Place,
-    /// Another extension: if the file with this one exists, it is used.
+    /// Another extension: if a file with it exists, that file is used.
     pub or_ending: Option<&'static str>,
     pub format: Format,
     pub parts: &'static [Part],
-    /// The settings in it by which the agent's user switches off what we need.
+    /// The settings in this file by which a user switches off hooks or our server.
     pub switches: &'static [Switch],
     /// A private settings file in a repository, which is not committed; it is read for these settings and never edited.
     pub local: Option<&'static str>,

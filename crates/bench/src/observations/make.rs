@@ -38,7 +38,7 @@ pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
         let (places, config) = (places.clone(), config.clone());
         store.write(Write { at: now, ..Write::default() }, move |tx| {
             for event in &events {
-                // An older one would have been deleted by now.
+                // An older event would have been deleted by now.
                 if event.at > now - limits::HOOK_EVENTS_KEPT_MS {
                     hook_events::record(tx, event.record())?;
                 }

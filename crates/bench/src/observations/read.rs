@@ -19,7 +19,7 @@ use super::make::{SEED, keeping_everything};
 pub(super) const CWD: &str = "/srv/bench/shop";
 /// Consecutive calls of one kind; the kinds take turns, so that other load affects all of them equally.
 const CALLS_PER_ROUND: usize = 10;
-/// The bare statement for statistics reads every record, so it runs once where others run so often.
+/// The bare statement for statistics reads every record, so it runs once for this many runs of the others.
 const GROUPED_ONE_IN: usize = 25;
 /// Days that statistics cover.
 const STATS_DAYS: i64 = 90;

@@ -77,7 +77,7 @@ pub(super) fn text(row: &Row<'_>, column: usize) -> Option<String> {
     foreign_db::text(row, column).filter(|text| !text.trim().is_empty())
 }
 
-/// A number as text, or a text: some versions store ids as one, some as the other.
+/// A number as text, or a text: some versions store ids as numbers, some as text.
 pub(super) fn id(row: &Row<'_>, column: usize) -> Option<String> {
     foreign_db::text(row, column)
         .or_else(|| foreign_db::integer(row, column).map(|number| number.to_string()))

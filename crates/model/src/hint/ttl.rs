@@ -33,8 +33,8 @@ const UNITS: [(char, i64); 5] =
 const FIRST_UNIT_OF_TIME: usize = 2;
 
 impl Ttl {
-    /// Reads `session`, `forever`, a number with one of `s`, `m`, `h`, `d` and `w`, or `P[nW][nD][T[nH][nM][nS]]` with a fraction on the last
-    /// number only. Years and months have no fixed length and are refused.
+    /// Reads `session`, `forever`, a number with one of `s`, `m`, `h`, `d` and `w`, or `P[nW][nD][T[nH][nM][nS]]` with
+    /// a fraction on the last number only. Years and months have no fixed length and are refused.
     pub fn parse(text: &str) -> Result<Ttl, String> {
         match text {
             "session" => return Ok(Ttl::Session),

@@ -51,7 +51,7 @@ pub enum TemplateFormat {
 }
 
 impl Template {
-    /// The template that a value is, if it is one.
+    /// The value as a template, if it is one.
     pub fn of(value: &Value) -> Option<Template> {
         match Typed::deserialize(value) {
             Ok(Typed::Template(template)) => Some(template),

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const AGENT_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Files and directories of an agent that are checked to find out when it was last active.
 pub const TRACES_MAX: usize = 50_000;
-/// Directory depth of that check.
+/// Directory depth to which these files and directories are checked.
 pub const TRACES_DEPTH_MAX: usize = 8;
 /// `doctor` reports missing events if an agent was active this much later than its last event.
 pub const CAPTURE_LAG: Duration = Duration::from_secs(600);

@@ -1,11 +1,11 @@
 //! Bounds of failures and their fixes, and of entries that no session uses.
 
-/// Sessions that got an entry and did not use it, after which it ranks half as high at hooks.
+/// An unused entry ranks half as high at hooks once this many sessions have got it.
 pub const IGNORED_SESSIONS: u64 = 5;
 /// Entries that no session used that `receipts --summary` lists.
 pub const IGNORED_SHOWN: usize = 20;
 
-/// Sessions whose unused learned entries are cached; then all of them are read again.
+/// Sessions whose unused learned entries are cached; a full cache is cleared and read again.
 pub const SHOWN_SESSIONS_MAX: usize = 256;
 /// Words of the shortest command outside of backticks that a learned text can name.
 pub const NAMED_COMMAND_WORDS_MIN: usize = 2;
@@ -16,11 +16,11 @@ pub const NAMED_FILE_CHARS_MIN: usize = 4;
 pub const OPEN_FAILURES_MAX: usize = 64;
 /// The most runs after an imported failure that are searched for its fix, if they were imported before it.
 pub const LATER_RUNS_MAX: usize = 64;
-/// Failures with a line in common that are compared with a new one; older ones are not recognised.
+/// Known failures with a line in common with a new one that are compared with it; older ones are not recognised.
 pub const ALIKE_FAILURES_MAX: usize = 64;
 /// Occurrences of a failure that are counted.
 pub const OCCURRENCES_MAX: usize = 1_000;
-/// The most recent fixes of a failure that are searched for the newest that names a step.
+/// The most recent fixes of a failure, among which the newest fix that names a step is searched.
 pub const FIXES_COMPARED: usize = 10;
 /// Records between a failure and its fix that are read, the last ones.
 pub const BETWEEN_MAX: usize = 200;

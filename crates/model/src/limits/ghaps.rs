@@ -25,7 +25,7 @@ pub const EXPERIENCE_QUERY_CHARS_MAX: usize = 10_000;
 /// Milliseconds without an event after which the session of an active ghap counts as gone, if another session of the
 /// project is active.
 pub const GHAP_ORPHAN_MS: i64 = 30 * 60 * 1_000;
-/// Tool calls within which a step with a ghap counts as the use of a text about it.
+/// Tool calls after a text about a ghap within which an operation on the ghap counts as use of the text.
 pub const GHAP_USE_CALLS: u64 = 10;
 /// Tool calls between two reminders of an active ghap; the default of `should_check_in`, and its most.
 pub const CHECK_IN_CALLS: u64 = 10;

@@ -17,14 +17,14 @@ pub const FOREGROUND_COMES: Duration = Duration::from_millis(500);
 /// Documents of a batch that are indexed although a hook waits.
 pub const INDEX_BATCH_BESIDE: usize = 8;
 /// For this time after a search, bulk work is indexed as soon as it is stored, so that the next search need not wait
-/// for that.
+/// for the index.
 pub const SEARCHES_COME: Duration = Duration::from_millis(200);
 /// The niceness of an import's own threads.
 pub const BACKGROUND_NICE: i32 = 10;
 /// Threads that read transcripts ahead of the calls of an import. With more, the daemon would not keep up.
 pub const IMPORT_READERS_MAX: usize = 4;
-/// How many parts such a thread may be ahead before it waits. A part ends after [`IMPORT_PART_EVENTS`] events or about
-/// [`IMPORT_PART_BYTES`].
+/// How many parts a reading thread may be ahead before it waits. A part ends after [`IMPORT_PART_EVENTS`] events or
+/// about [`IMPORT_PART_BYTES`].
 pub const IMPORT_PARTS_AHEAD: usize = 16;
 pub const IMPORT_PART_EVENTS: usize = 64;
 pub const IMPORT_PART_BYTES: usize = 128 * 1024;
@@ -50,7 +50,7 @@ pub const IMPORT_PROBLEMS_SHOWN: usize = 10;
 pub const IMPORT_FOLLOW_SECONDS: u64 = 60;
 /// A session on disk that is newer than the last captured event by more than this was missed, in milliseconds.
 pub const IMPORT_GAP_MS: i64 = 10 * 60 * 1000;
-/// Files that `doctor` reads to tell whether an import would add something; further ones count as such.
+/// Files that `doctor` reads to tell whether an import would add something; for further files it assumes so.
 pub const IMPORT_GAP_READ: usize = 200;
 /// Days before an agent deletes a transcript at which `doctor` warns.
 pub const IMPORT_DELETION_DAYS: u32 = 7;

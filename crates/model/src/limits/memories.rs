@@ -30,7 +30,7 @@ pub const MEMORY_CHAIN_MAX: usize = 1_000;
 pub const CONTEXT_TOKENS_MIN: usize = 100;
 pub const CONTEXT_TOKENS_DEFAULT: usize = 1_500;
 pub const CONTEXT_TOKENS_MAX: usize = 10_000;
-/// Items of each type in such a text: default and most.
+/// Items of each type in a text about a question: default and most.
 pub const CONTEXT_TYPE_ITEMS_DEFAULT: usize = 10;
 pub const CONTEXT_TYPE_ITEMS_MAX: usize = 50;
 /// Rows of each section of a text about past failures.

@@ -31,11 +31,11 @@ pub const STATUS_LINE_BYTES_MAX: usize = 1024 * 1024;
 pub const HANDOFF_TOKENS_MIN: usize = 200;
 pub const HANDOFF_TOKENS_DEFAULT: usize = 1_500;
 pub const HANDOFF_TOKENS_MAX: usize = super::INJECT_TOKENS_MAX;
-/// Lines of that text: its tokens are the limit.
+/// Lines of the text for an agent that takes over: in effect, only its tokens are limited.
 pub const HANDOFF_LINES_MAX: usize = HANDOFF_TOKENS_MAX;
-/// An environment hint with room for fewer characters is left out of it.
+/// An environment hint is left out of the handoff text if it has room for fewer characters than this.
 pub const ENV_HINT_SHOWN_MIN: usize = 40;
-/// Rows of its sections if other sections need the room.
+/// Rows of the sections of the handoff text if other sections need the room.
 pub const HANDOFF_DONE_MAX: usize = 10;
 pub const HANDOFF_FAILED_MAX: usize = 6;
 pub const HANDOFF_OPEN_MAX: usize = 6;
@@ -45,7 +45,7 @@ pub const HANDOFF_DECISIONS_MAX: usize = 8;
 pub const HANDOFF_TASK_CHARS: usize = 90;
 /// Characters of the answer of a turn without a commit.
 pub const HANDOFF_ANSWER_CHARS: usize = 400;
-/// Prompts and records of each kind that are read for it.
+/// Prompts, and records of each kind, that are read for the handoff text.
 pub const HANDOFF_READ_TALK: usize = 200;
 pub const HANDOFF_READ_WORK: usize = 400;
 /// Calls of our own tools whose session is remembered until they arrive over MCP; the oldest is dropped first.
@@ -67,7 +67,7 @@ pub const SESSIONS_MATCHED: usize = 500;
 /// Records of one page of `activity`: the default, and the most.
 pub const ACTIVITY_DEFAULT: usize = 50;
 pub const ACTIVITY_MAX: usize = 200;
-/// Ids that one page of `activity` with `after_id` looks at; the next page goes on there.
+/// Ids that one page of `activity` with `after_id` looks at; the next page continues after them.
 pub const ACTIVITY_GAP_MAX: i64 = 20_000;
 /// The most records in one message about new activity; its `count` is the number of all new records.
 pub const ACTIVITY_PUSHED_MAX: usize = 50;

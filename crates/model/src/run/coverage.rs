@@ -31,7 +31,7 @@ const SELECT_NOTHING: &[&str] = &[
     "-vv",
     "-x",
 ];
-/// Prefixes of such options that carry a value.
+/// Prefixes of options with a value that select no tests.
 const SELECT_NOTHING_VALUED: &[&str] = &[
     "--color=",
     "--durations=",
@@ -72,7 +72,7 @@ impl Selection {
         Selection::of(program, line, &[script])
     }
 
-    /// Whether each name is around one that the other run selects.
+    /// Whether each name equals or contains a name that the other run selects.
     pub(super) fn covers(&self, narrower: &Selection) -> bool {
         let is_around = |around: &String, part: &String| {
             contains(around, part) || (self.of_modules && is_module_around(around, part))
@@ -121,7 +121,7 @@ const LEAVE_OUT: &[&str] = &[
 ];
 /// Options without a value that select a part of the tests.
 const SELECT_PART: &[&str] = &["--lib", "--doc", "--bins", "--tests", "--examples", "--benches"];
-/// Options whose value selects no test. They take the next word.
+/// Options whose value, the next word, selects no test.
 const VALUE_SELECTS_NOTHING: &[&str] = &[
     "--features",
     "-F",
@@ -183,7 +183,8 @@ fn says_where(line: &str) -> bool {
     text::telling::is_telling(line) || line.trim_start().starts_with("--> ")
 }
 
-/// Whether a line contains a name from its beginning on; a path has to be there to its end.
+/// Whether a line contains a name that no letter, digit or `_` precedes; if the name is a path, none may follow it
+/// either.
 fn is_in(name: &str, line: &str) -> bool {
     let plain = name.strip_prefix("./").unwrap_or(name);
     let plain = plain.strip_suffix("/...").unwrap_or(plain).trim_end_matches('/');
@@ -197,7 +198,7 @@ fn is_in(name: &str, line: &str) -> bool {
         })
 }
 
-/// Options that say where a run works and not what it selects. They take the next word.
+/// Options that say where a run works and not what it selects. The next word is their value.
 const WHERE: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory", "--manifest-path"];
 /// Programs that run the scripts of a package: `npm run test` is `npm test`.
 const RUN_SCRIPTS: &[&str] = &["npm", "pnpm", "yarn", "bun"];

@@ -103,7 +103,7 @@ fn executed<'a>(seen: &'a Observation, key: &RunKey<'a>) -> Option<ExecutedRun<'
     };
     if SCRIPTS.contains(&key.program) {
         let selection = || Selection::of_script(key.program, key.subcommand, &seen.content);
-        // The script says nothing of what it runs, but its output may.
+        // The command line of a script does not name the runner that it starts, but its output may.
         if let Some(runner) = runner_of(seen) {
             let step = steps(runner).map_or(0, |steps| steps.len() - 1);
             return Some(ExecutedRun { runner, step, selection: selection()? });

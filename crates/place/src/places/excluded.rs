@@ -38,13 +38,13 @@ pub(super) enum Withheld {
     Excluded,
 }
 
-/// The files of a project whose globs exclude nearly all of them.
+/// Numbers of files in a project whose globs exclude nearly all of them.
 #[derive(Clone, Debug)]
 pub(super) struct FileCount {
     all: usize,
     /// The files that were compared with the globs.
     checked: usize,
-    /// Those of them that are not excluded.
+    /// The checked files that are not excluded.
     kept: usize,
 }
 

@@ -49,7 +49,7 @@ impl DiskStamps {
         DiskStamps(paths.into_iter().map(stamped).collect())
     }
 
-    /// Whether all of them are unchanged.
+    /// Whether all of these files and directories are unchanged.
     pub(super) fn hold(&self) -> bool {
         self.0.iter().all(|(path, stamp)| Stamp::of(path) == *stamp)
     }

@@ -18,7 +18,7 @@ use super::recall::{experience_row, value_path};
 
 pub(crate) struct GetPremortemContext;
 
-/// The name of the source that answers it. The query is the domain, and the strategy if there is one.
+/// The name of the source that answers this operation. Its query is the domain, and the strategy if there is one.
 pub(crate) const SOURCE: &str = "premortem";
 
 /// The titles of its sections, in their order.

@@ -2,9 +2,9 @@
 //!
 //! An item is relevant if it shares a word that says something with the prompt and a passage of it is similar enough, apart
 //! from the direction that all texts share; or if it has half of the prompt's words, and two at least; or if it contains a
-//! path, an identifier or a code of the prompt. Words that steer the work, such as "next" and "again", are no words of the
-//! prompt, and words in tasks on any subject, such as "run", "set" and "page", do not count alone. Our labels, such as
-//! "Action:", are no words of an experience.
+//! path, an identifier or a code of the prompt. Words that steer the work, such as "next" and "again", do not count as
+//! words of the prompt, and words in tasks on any subject, such as "run", "set" and "page", do not count alone. Our
+//! labels, such as "Action:", do not count as words of an experience.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ use crate::settings::PROMPT_TOKENS;
 
 /// The share of the prompt's words that make an item relevant without similarity.
 const WORDS_SHARE: f64 = 0.5;
-/// The least number of words of a prompt that says what it is about, and of those that an item shares with it: "next page" is
-/// not about every page, and a question for the value of pi is not about every value.
+/// The fewest words of a prompt that names its subject, and the fewest words that an item must share with it: "next
+/// page" is not about every page, and a question for the value of pi is not about every value.
 const WORDS_MIN: usize = 2;
 /// Characters of the shortest name that counts as a path, an identifier or a code.
 const NAME_CHARS_MIN: usize = 4;
@@ -75,7 +75,7 @@ fn within(mut rows: Vec<Candidate>, tokens: u64) -> Vec<Candidate> {
     const MARKS_TOKENS: usize = 1;
     rows.sort_by(|a, b| b.score.total_cmp(&a.score));
     let tokens = usize::try_from(tokens).unwrap_or(usize::MAX).min(limits::INJECT_TOKENS_MAX);
-    // The assembler cuts a longer row of the whole text, which has at least this budget.
+    // The assembler cuts longer rows by the budget of the whole text, which is at least `ASIDE_TOKENS_MAX`.
     let share = tokens.max(limits::ASIDE_TOKENS_MAX) / limits::INJECT_ITEM_SHARE;
     let mut left =
         tokens.saturating_sub(line_tokens(&format!("# {}{BRIEFING_NATURE}", BRIEFING_TITLES[0])));

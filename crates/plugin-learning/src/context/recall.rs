@@ -21,7 +21,7 @@ pub(crate) const VALUES: &str = "Learned Values";
 pub(crate) const MEMORIES: &str = "Memories";
 pub(crate) const EXPERIENCES: &str = "Relevant Experiences";
 
-/// The share of a budget that the experiences get; other sources get one part.
+/// The parts of a budget that experiences get; every other source gets one part.
 const EXPERIENCES_SHARE: usize = 3;
 
 /// A value, a memory or an experience, as far as rows need it.
@@ -59,7 +59,7 @@ impl LearnedKind {
         }
     }
 
-    /// The word of its records in the store.
+    /// The record type of these items in the store.
     fn word(self) -> &'static str {
         match self {
             LearnedKind::Values => values::KIND,
@@ -205,7 +205,7 @@ pub(crate) fn experience_row(ghap: &Ghap) -> Candidate {
         cells.push(sentence("Warning, this was believed and is wrong", &ghap.hypothesis));
         cells.push(sentence("True", truth));
         cells.extend(surprise.filter(|_| cause.is_some()).map(|text| sentence("Unexpected", text)));
-        // The surprise, the belief, the truth.
+        // In the order in which the cells are shortened: the surprise, the belief, the truth.
         yields = (3..cells.len()).chain([1, 2]).collect();
     }
     if ghap.status == GhapStatus::Confirmed {
@@ -233,7 +233,7 @@ fn weight_of(source: &ItemSource) -> f64 {
     }
 }
 
-/// Whether a source shares no words with a query but our labels and the words of our enumerations.
+/// Whether the only words that a source shares with a query are our labels and the words of our enumerations.
 fn has_only_labels(source: &ItemSource, asked: &BTreeSet<String>) -> bool {
     let ItemSource::Experience(ghap) = source else { return false };
     let shares = |text: &str| !content_terms(text).is_disjoint(asked);

@@ -127,8 +127,8 @@ impl FailureFix {
         }))
     }
 
-    /// Whether it names a step: work in between, or a command other than the one that failed then and the one that failed
-    /// now. A run that passes without `-x` is hardly another command.
+    /// Whether the fix names a step: work in between, or a command other than the one that failed then and the one that
+    /// failed now. A run that passes without `-x` is hardly another command.
     fn says_something(&self, line: Option<&str>) -> bool {
         let is_same =
             self.lacks_options || line.is_some_and(|line| lacks_options(&self.command, line));
@@ -212,7 +212,7 @@ fn deciding_words(line: &str) -> Vec<String> {
     deciding.flat_map(of_command).collect()
 }
 
-/// Whether a command line is another one without some of its options and their values, or does what it does.
+/// Whether a command line is another one without some of its options and their values, or has the same effect.
 fn lacks_options(line: &str, other: &str) -> bool {
     let (line, other) = (deciding_words(line), deciding_words(other));
     let mut left = line.iter().peekable();

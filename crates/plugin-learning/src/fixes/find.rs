@@ -134,7 +134,7 @@ fn checked(error: String) -> Result<Fingerprint, OpError> {
         return Err(OpError::invalid("error", format!("the error has over {max} characters"))
             .with("max", max));
     }
-    // The stored error was redacted before it was compared.
+    // Stored errors are redacted, so the given one is redacted before it is compared with them.
     Ok(Fingerprint::of(&redact(&error, Profile::Strict)))
 }
 

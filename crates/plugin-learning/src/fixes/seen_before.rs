@@ -34,7 +34,7 @@ pub(crate) fn recorded(tx: &Tx<'_>, seen: &Captured<'_>, record: Added) -> Resul
     }
     let line = tool.command.as_ref().unwrap_or(&tool.content);
     failures::passed(tx, &ended, line)?;
-    // The stamp is the record of the run that the session was shown as the fix.
+    // The stamp of such a receipt is the record of the run that the session was shown as the fix.
     for (path, fix) in receipts::unused(tx, seen.session.id, failures::SCHEME)? {
         let fix = observations::one(tx, fix)?;
         if fix.is_some_and(|fix| shell::runs_line(&fix.content, line)) {

@@ -233,7 +233,7 @@ impl Op for CheckIn {
                 false => None,
             };
             if counted.due {
-                // The hook need not repeat it.
+                // The hook need not show this reminder again.
                 let due = i64::try_from(counted.count).unwrap_or(i64::MAX);
                 check_ins::shown(tx, place.session, due)?;
             }

@@ -11,7 +11,7 @@ use store::{Tx, check_ins, ghaps};
 use crate::runs::FinishedRun;
 use crate::store_flag::StoreFlag;
 
-/// Flags of rows in the store that lead to texts about ghaps.
+/// Flags that tell whether the store may have rows that lead to texts about ghaps.
 #[derive(Default)]
 pub(crate) struct GhapFlags {
     /// A reminder that is due in any session.

@@ -21,8 +21,9 @@ fn run_at<'t>(occasion: &Occasion<'t>) -> Option<FinishedRun<'t>> {
     }
 }
 
-/// The outcome of a run with an active ghap, once in an iteration; of a failed one without a ghap the suggestion to
-/// start one, once in a session. `has_fix` says that the failure brings its fix: then nothing is suggested.
+/// The outcome of a run for the active ghap, once per iteration; after a failed run without a ghap, the suggestion to
+/// start a ghap, once per session. `has_fix` says that the known fix of the failure is shown: then nothing is
+/// suggested.
 pub(crate) fn candidates(
     moment: &Moment<'_>,
     flags: &GhapFlags,

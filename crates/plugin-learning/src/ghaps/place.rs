@@ -12,7 +12,7 @@ use store::{Rx, Tx, receipts};
 /// The toolset of these operations.
 pub(super) const TOOLSET: &str = "learning";
 
-/// Sessions and ghaps among which the session of a call without one is searched.
+/// The number of sessions, and of ghaps, that are read to find the session of a call that names none.
 const LOOKED_AT: usize = 50;
 
 /// The target of a call: the session that it names, else its caller's, else the one that was last active in the project or
@@ -34,8 +34,8 @@ pub(super) fn target_to_read(
     or_latest(cx, CallTarget::to_read(cx, session_id, cwd)?, cwd, true)
 }
 
-/// This target if it has a session, else the session that was last active. If a person asks for the active ghap and the
-/// project has only one, its session.
+/// This target if it has a session, else the session that was last active. If a person asks for the active ghap, and
+/// the project has only one, the session of that ghap.
 fn or_latest(
     cx: &Cx<'_>,
     named: CallTarget,
@@ -91,8 +91,8 @@ fn only_active(rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Option<String>, 
     Ok(only.map(|ghap| ghap.session_id.clone()).filter(|session| !session.is_empty()))
 }
 
-/// The session that was last active in these projects, of this agent or of any. One that began elsewhere counts if it has an
-/// active ghap there.
+/// The session that was last active in these projects, of this agent or of any. A session that began elsewhere
+/// counts if it has an active ghap in them.
 fn latest(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,

@@ -74,7 +74,7 @@ pub(crate) struct SearchExperiencesOutput {
 }
 
 impl SearchExperiencesParams {
-    /// Whether an experience passes the filters; its text on the axis if so.
+    /// The text of an experience on the axis; `None` if the experience does not pass the filters.
     fn admits(&self, ghap: &Ghap) -> Option<String> {
         let domain = self.domain.is_none_or(|domain| domain == ghap.domain);
         let outcome = self.outcome.map(GhapStatus::from);
@@ -84,7 +84,7 @@ impl SearchExperiencesParams {
 }
 
 /// How much the text of an axis is about a query: the mean of the similarity and the share of the query's words that it
-/// has. None if it has no word of it and is not similar either.
+/// has. None if the text has no word of the query and is not similar to it.
 fn on_axis(
     (asked, meaning): (&BTreeSet<String>, Option<&SpecificMeaning>),
     text: &str,

@@ -90,7 +90,7 @@ fn at_start(
     {
         let (goal, hypothesis) = (shown(&ghap.goal), shown(&ghap.hypothesis));
         rows.push(Candidate {
-            // A session that resumes gets it every time.
+            // A new stamp each time: a session that resumes gets the row again.
             stamp: now,
             score: 0.95,
             reasons: vec![format!("{}: the active ghap of this session", reason::CHECK_IN)],

@@ -77,7 +77,7 @@ impl MemoryFilter<'_> {
             && memory.importance >= self.min_importance
     }
 
-    /// Whether the index cannot decide alone.
+    /// Whether rows have to be read, because the index has no category and no importance.
     fn reads_rows(&self) -> bool {
         self.category.is_some() || self.min_importance > 0.0
     }

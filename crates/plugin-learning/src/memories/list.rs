@@ -133,8 +133,8 @@ impl ListMemoriesParams {
             && (self.tags.is_empty() || self.tags.iter().any(tag))
     }
 
-    /// The memories that match, and their successors: by the time of the current one, newest first, each
-    /// followed by those that it supersedes.
+    /// The memories that match, and their successors: current memories newest first, each followed by those that it
+    /// supersedes.
     fn matching(&self, rx: &Rx<'_>, projects: Option<&[i64]>) -> Result<Vec<Memory>, OpError> {
         let all = stored::newest(rx, projects, usize::MAX)?;
         let by_id: HashMap<i64, &Memory> = all.iter().map(|one| (one.id, one)).collect();

@@ -7,7 +7,7 @@ use store::sessions::SessionIdForm;
 
 use super::store_memory::unknown;
 
-/// The id of the memory that is named in this parameter. A whole id may be that of no memory.
+/// The id of the memory that is named in this parameter. A whole id is not looked up: there may be no such memory.
 pub(super) fn id(cx: &Cx<'_>, param: &str, given: &str) -> Result<String, OpError> {
     let whole = memory::read_id(param, given);
     let prefix = given.strip_prefix("memory://").unwrap_or(given).to_ascii_lowercase();

@@ -25,7 +25,7 @@ pub(crate) struct StoreMemory;
 
 /// The least cosine, or share of common words, of two memories about the same thing.
 const SAME_MEANING: f64 = 0.6;
-/// Memories with a lower cosine do not share half of their words.
+/// Memories with a lower cosine are not compared by words: they hardly ever share half of them.
 const MAYBE_SAME_MEANING: f64 = 0.45;
 const SAME_WORDS: f64 = 0.5;
 

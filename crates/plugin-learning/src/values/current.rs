@@ -37,7 +37,7 @@ pub(super) fn too_few(axis: ExperienceAxis, count: usize) -> OpError {
 /// A cluster that a call names, among those of its project and axis.
 pub(super) struct NamedCluster {
     pub(super) clustering: Clustering,
-    /// Its place among them.
+    /// The index of the cluster in `clustering`.
     pub(super) place: usize,
     pub(super) number: i64,
 }

@@ -18,7 +18,7 @@ pub(crate) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
         Some(project) => values::best(rx, Some(&[project.id]), VALUES_SHOWN),
         None => Ok(Vec::new()),
     })?;
-    // With its path an agent can read it, which counts as use.
+    // With the path of the value an agent can read it, which counts as use.
     let row = |(place, value): (usize, values::LearnedValue)| Candidate {
         path: value_path(&value),
         stamp: value.at,

@@ -40,7 +40,7 @@ pub(super) fn candidates(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError>
     })
 }
 
-/// A row whose score says how soon it is dropped in a very short text: files first, the task last.
+/// The row with a score that decides when it is dropped from a very short text: files first, the task last.
 fn weighted(row: Candidate) -> Candidate {
     let weight = match row.slot {
         Slot::HandoffIntent => 1.0,
@@ -64,7 +64,7 @@ impl HandoffWriter<'_> {
         let place = self.writer.rows_in(slot);
         let score = 1.0 - 0.001 * place as f64;
         let row = BriefingRow { id, at, score, reason, text, pinned: false };
-        // A prompt is a task here and has its result there.
+        // One prompt may be in two sections: as the task, and with its result.
         let same_as = Some(format!("{slot:?} {id}"));
         let row = row.into_candidate(slot, self.writer.brief.now);
         self.writer.push(Candidate { same_as, ..row });
@@ -167,7 +167,7 @@ impl HandoffWriter<'_> {
         let mut keys: Vec<ProgramKey> = Vec::new();
         let mut rows = Vec::new();
         for seen in &work.failures {
-            // Red runs are open ends, and a failed look at something is of no use.
+            // Red runs are listed as open ends, and a failed read-only command is of no use.
             if red.contains(&seen.id) || agents::is_read_only(&seen.content) {
                 continue;
             }
@@ -189,7 +189,7 @@ impl HandoffWriter<'_> {
         learned::fixes(&mut self.writer, Slot::HandoffFailed);
     }
 
-    /// The prompt without an answer, a question of the agent, red runs and uncommitted files.
+    /// Open work: the unanswered prompt, a question of the agent, red runs and uncommitted files.
     fn open(&mut self) -> Result<(), OpError> {
         let rx = self.writer.brief.rx;
         let ends = open_ends::of_session(rx, &self.session)?;

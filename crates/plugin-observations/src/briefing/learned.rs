@@ -42,7 +42,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) {
 pub(super) struct RecentDecisions {
     /// Those that may get a row, newest first, without those that were replaced.
     current: Vec<CurrentDecision>,
-    /// The ids of records that were replaced, each with that of the one that replaces it.
+    /// The id of each replaced record, with the id of the record that replaces it.
     replaced: Vec<(i64, i64)>,
 }
 
@@ -64,7 +64,7 @@ impl RecentDecisions {
         Ok(RecentDecisions { current: current.collect(), replaced })
     }
 
-    /// ` (replaces #7)` or ` (replaced by #9)`, for a row about a record of which that is known.
+    /// ` (replaces #7)` or ` (replaced by #9)`, for the row of a record with a known replacement; else empty.
     pub(super) fn note(&self, id: i64) -> String {
         let by = self.replaced.iter().find(|(older, _)| *older == id);
         let of = self.replaced.iter().find(|(_, newer)| *newer == id);
@@ -105,8 +105,8 @@ impl Decision<'_> {
     }
 }
 
-/// Sentences of prompts and answers that state a decision. Of two about the same the newer one counts, and says
-/// which one it replaces.
+/// Sentences of prompts and answers that state a decision. Of two about the same subject only the newer one has a
+/// row, which names the other one if it replaces it.
 pub(super) fn decisions(writer: &mut SectionWriter<'_>, slot: Slot) {
     let decisions = std::mem::take(&mut writer.decisions);
     let mut rows = 0;
@@ -149,7 +149,7 @@ fn read_decisions<'w>(
     for RecentTalk { session, at, id, kind, turn, text, is_older } in talk(writer) {
         let judge = || Ok(text::decision(text).is_some() || text::change(text).is_some());
         let decides = writer.brief.rx.verdict(TextQuestion::Decides, (id, 0), judge)?;
-        // Every newer prompt may state something that was changed later.
+        // Any prompt, except those read for decisions only, may state something that was changed later.
         let is_statement = kind == ObsType::UserPrompt && !is_older;
         if !is_statement && !decides {
             continue;
@@ -253,7 +253,7 @@ struct Fix<'a> {
 
 /// A failure with its fix, as text for a row.
 struct ToldFix {
-    /// Whether another command worked.
+    /// Whether the command that worked differs from the one that failed.
     is_other: bool,
     at: i64,
     id: i64,
@@ -352,7 +352,7 @@ fn fix_of<'a>(
             prepared.push(line);
         }
     }
-    // The last ones were run because the others did not help.
+    // Only the last commands are named: they ran because the ones before them did not help.
     let last = prepared.len().saturating_sub(PREPARED_NAMED);
     Some(Fix { failure, worked, between, prepared: prepared.split_off(last) })
 }

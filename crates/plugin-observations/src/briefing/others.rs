@@ -14,15 +14,15 @@ use super::reader::BriefingReader;
 use super::sections::{SectionWriter, all_marks, in_quotes};
 use super::topic::subject;
 
-/// Own sessions whose intents are compared, and sessions of each other project.
+/// Sessions whose intents are compared: of the own project, and of each other project.
 const SESSIONS_COMPARED: usize = 3;
-/// Words of the last intents that two projects have in common, if they have to do with each other.
+/// The fewest words that the last intents of two related projects have in common.
 const SHARED_WORDS_MIN: usize = 2;
-/// A word is widespread if at least so many projects use it, and at least one in so many.
+/// A word is widespread if at least `WIDESPREAD_MIN` projects and at least one in `WIDESPREAD_SHARE` of them use it.
 const WIDESPREAD_MIN: usize = 3;
 const WIDESPREAD_SHARE: usize = 3;
-/// Stems that the intents of any two projects have in common. They tell nothing in a store of two projects either,
-/// where every shared word is one that all projects use.
+/// Stems that the intents of any two projects have in common. In a store of two projects, where every shared
+/// word is used by all projects, `is_widespread` cannot exclude them.
 const COMMON: &[&str] = &[
     "add",
     "again",
@@ -246,7 +246,7 @@ const COMMON: &[&str] = &[
     "yesterday",
 ];
 
-/// Adds the other projects that share a file or a word of the last intents with the own one.
+/// Adds the other projects that share files, or words of the last intents, with the own one.
 pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(), OpError> {
     let brief = writer.brief;
     let latest = latest(brief, elsewhere)?;
@@ -266,7 +266,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(
         let Some(reason) = relation(writer, &project, &sessions, &words)? else {
             continue;
         };
-        // Another directory was put where that project was: this one must not get anything of it.
+        // This directory replaced that of the other project, and must not get anything from it.
         if projects::began_at(brief.rx, project.id, &writer.work.roots)? {
             continue;
         }
@@ -278,7 +278,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, elsewhere: &[i64]) -> Result<(
     Ok(())
 }
 
-/// The marks and the last work of every project, where no project is the own one.
+/// The marks and the last work of all projects, for a directory without a project.
 pub(super) fn all(brief: &BriefingReader<'_>, all: &[i64]) -> Result<Vec<Candidate>, OpError> {
     let mut found = all_marks(brief, all)?;
     for project in latest(brief, all)? {
@@ -288,7 +288,7 @@ pub(super) fn all(brief: &BriefingReader<'_>, all: &[i64]) -> Result<Vec<Candida
     Ok(found)
 }
 
-/// Those of the projects that were active last.
+/// The most recently active ones of these projects.
 fn latest(brief: &BriefingReader<'_>, these: &[i64]) -> Result<Vec<Project>, OpError> {
     let all = projects::latest(brief.rx)?.into_iter().map(|(project, _)| project);
     Ok(all.filter(|one| these.contains(&one.id)).take(limits::BRIEFING_READ_PROJECTS).collect())
@@ -331,8 +331,8 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || has_ending
 }
 
-/// The relation of another project to the own one, if there is any. The name of a repository is none: a clone can be published
-/// under the name of a private repository, by another owner or on another host.
+/// The relation of another project to the own one, if there is any. An equal repository name is no relation: a clone
+/// can be published under the name of a private repository, by another owner or on another host.
 fn relation(
     writer: &SectionWriter<'_>,
     project: &Project,

@@ -14,10 +14,10 @@ use super::sections::{BriefingRow, SectionWriter, commit};
 use super::topic::{self, SessionTopic, SessionTopics};
 use crate::answered::{AnsweredPrompt, AnsweredPrompts};
 
-/// Words that two intents about the same thing have in common.
+/// The fewest words that two intents about the same thing have in common.
 const SAME_SUBJECT_WORDS: usize = 2;
 
-/// The newest sessions that have a line, whether they changed something or not.
+/// The number of newest sessions that have a line even if they changed nothing.
 const NEWEST_KEPT: usize = 2;
 
 /// A session's data from which its line is written.
@@ -128,7 +128,7 @@ fn worth_telling<'s>(
 /// The last sessions in which an agent did something, before those that were read: a host that is started and left again
 /// and again has many sessions of prompts alone.
 fn earlier(writer: &SectionWriter<'_>, read: &[Session]) -> Result<Vec<Session>, OpError> {
-    // The session that is briefed may have been one of them.
+    // The limit may have included the briefed session, which is not in `read`.
     let is_cut = read.len() + 1 >= limits::BRIEFING_READ_SESSIONS;
     let Some(oldest) = read.last().filter(|_| is_cut) else { return Ok(Vec::new()) };
     let mut projects: Vec<i64> = read.iter().map(|session| session.project_id).collect();
@@ -187,7 +187,7 @@ fn without_topic(
 ) -> Result<(Option<i64>, String, String, String), OpError> {
     let rx = writer.brief.rx;
     let AnsweredPrompts { intent, last } = AnsweredPrompts::of(rx, session.id)?;
-    // The answer to "where were we?" tells what was so before the session.
+    // The answer to "where were we?" reports the state before the session.
     let asks_for_state = |one: &AnsweredPrompt| text::asks_for_state(&one.prompt);
     let (state, intent) = (intent.as_ref().is_some_and(asks_for_state), intent);
     let last = last.filter(|one| !text::is_small_talk(&one.prompt));

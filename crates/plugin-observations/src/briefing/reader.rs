@@ -7,7 +7,7 @@ use model::{OpError, limits, rank, time};
 use place::{Place, Scope};
 use store::{Rx, pauses, projects};
 
-/// Briefings round the time down to a minute, so that an unchanged store gives equal text within it.
+/// Briefings round the time down to a minute, so that an unchanged store gives equal texts within that minute.
 pub(super) const MINUTE_MS: i64 = 60_000;
 
 /// The store and the situation that a briefing is read for.

@@ -85,7 +85,7 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
     })
 }
 
-/// Of two rows about the same subject, gives the newer one the score of the older one, if it counts about as much: of
+/// Gives the newer of two rows about the same subject the score of the older one if its own score is nearly as high: at
 /// equal scores the newer row is first.
 fn newer_first(rx: &Rx<'_>, rows: &mut [(RelatedRow, Score)]) -> Result<(), OpError> {
     for newer in 1..rows.len() {
@@ -160,8 +160,8 @@ struct RelatedTurn {
 }
 
 impl RelatedReader<'_> {
-    /// The turn of a hit; if a newer record replaced what the turn says, the turn of that record. None if the session
-    /// itself replaced it earlier: then its agent knows.
+    /// The turn of a hit; if a newer record replaced what the turn says, the turn of that record. None if a record
+    /// of this session replaced it: its agent knows that.
     fn current(&mut self, hit: Observation) -> Result<Option<RelatedTurn>, OpError> {
         let turn = self.turn(&hit)?;
         let turn = turn.map(|turn| self.overtaking(turn)).transpose()?;
@@ -179,8 +179,8 @@ impl RelatedReader<'_> {
         Ok(Some(one))
     }
 
-    /// The last turn that went on from a question about the state and changed something, because the answer to the question
-    /// is older than the change; else the turn itself.
+    /// For a question about the state: the last turn that continued it and changed something, because the answer to the
+    /// question is older than the change. Else the turn itself.
     fn overtaking(&self, turn: i64) -> Result<i64, OpError> {
         let rx = self.brief.rx;
         let prompt = observations::one(rx, turn)?;

@@ -18,7 +18,7 @@ use crate::{next_steps, same_run};
 /// Separates the changed lines of an edit.
 const LINE_BREAK: &str = " ⏎ ";
 
-/// The last sessions whose open ends are shown.
+/// The number of last sessions whose open ends are shown.
 const SESSIONS_LEFT_OPEN: usize = 4;
 /// The most questions of agents that are shown.
 const QUESTIONS_MAX: usize = 2;
@@ -114,7 +114,7 @@ impl SectionWriter<'_> {
         in_quotes(line)
     }
 
-    /// Whether a row quotes this already.
+    /// Whether a row quotes this text already.
     pub(super) fn is_quoted(&self, text: &str) -> bool {
         let line = quoted_line(text);
         let line = line.trim_end_matches('…');
@@ -243,7 +243,7 @@ impl SectionWriter<'_> {
     }
 
     /// The answers of the last sessions that end with a question to the user, newest first. Later sessions about something
-    /// else leave it open.
+    /// else leave them open.
     fn left_questions(&self) -> Result<Vec<Observation>, OpError> {
         let mut found = Vec::new();
         for session in self.work.sessions.iter().take(SESSIONS_LEFT_OPEN) {
@@ -355,7 +355,7 @@ pub(super) fn whole_decision(line: String, text: &str) -> String {
 }
 
 /// As many of the changed lines as fit, at least a part of the first. Brackets and the heading of a table, as
-/// `[dependencies]`, say nothing.
+/// `[dependencies]`, are left out.
 fn changed_lines(lines: &str) -> String {
     let says_something = |line: &&str| {
         let is_heading = line.starts_with('[') && line.ends_with(']') && !line.contains(['=', ',']);

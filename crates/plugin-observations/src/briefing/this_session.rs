@@ -36,7 +36,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         if told == limits::BRIEFING_OWN_ANSWERS {
             break;
         }
-        // It may have said the same again.
+        // An answer may repeat one that a row quotes already.
         if !writer.is_quoted(&digest) {
             told += 1;
             let who = if seen.agent_id.is_some() { "a subagent answered" } else { "answered" };
@@ -60,8 +60,8 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
-/// The last prompt. One that says nothing itself goes on with the task of a prompt before it, which is shown instead; if it
-/// agreed to a proposal, with the proposal: the agent would else begin the task anew.
+/// The last prompt. If it says nothing itself, the earlier prompt with the task is shown instead; if it agreed to a
+/// proposal, together with the proposal, because the agent would otherwise begin the task anew.
 fn last_prompt(writer: &mut SectionWriter<'_>, own: &Session) -> Result<Option<OwnRow>, OpError> {
     let rx = writer.brief.rx;
     let Some(prompt) = prompts::last(rx, own.id)? else { return Ok(None) };

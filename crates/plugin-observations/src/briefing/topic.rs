@@ -18,7 +18,7 @@ const GOES_ON: &[&str] = &[
 /// Words that refer to the subject of the prompt before, and the most words of such a prompt.
 const REFERS: &[&str] = &["it", "that", "this", "them", "these", "those", "again"];
 const REFERS_WORDS_MAX: usize = 6;
-/// Words that say something, in a prompt that begins a subject.
+/// The fewest words with content in a prompt that begins a subject.
 const SUBJECT_WORDS_MIN: usize = 2;
 
 /// A prompt that begins a subject, and its outcome.
@@ -69,7 +69,7 @@ pub(super) fn of(
         let led_to = |records: &[i64]| turns.iter().any(|id| records.contains(id));
         let is_committed = led_to(&commits);
         let is_main = !has_commit && (is_committed || most.is_none_or(|most| most < actions));
-        // The commits of a session are in its line.
+        // A subject with a commit is known from the commits in the session's line.
         if !is_main && (is_committed || topics.other.is_some()) {
             continue;
         }
@@ -102,7 +102,8 @@ fn outcome(
     worked: impl Fn(i64) -> bool,
 ) -> Result<(Option<String>, String), OpError> {
     Ok(match answer_to_change(rx, turns, worked)? {
-        // A question has an answer of its own. That about a state was overtaken by the change.
+        // A question has its own answer besides that to the change. The answer to a question about a state is outdated
+        // by it.
         Some(changed) if text::decisions::asks(prompt) && !text::asks_for_state(prompt) => {
             match answer(rx, turns.last().map(std::slice::from_ref).unwrap_or_default())? {
                 Some(own) => (Some(own), changed),
@@ -164,7 +165,8 @@ pub(super) fn subject(text: &str) -> BTreeSet<String> {
     telling_words(text).map(text::stem::stemmed).collect()
 }
 
-/// The subject of a prompt without words for work on any subject. It is empty for a chore, such as "rebase on main".
+/// The subject of a prompt, without words that are common to work on any subject. It is empty for a chore, such as
+/// "rebase on main".
 pub(super) fn own_subject(prompt: &str) -> BTreeSet<String> {
     let is_routine = match text::may_be_chore(prompt) {
         true => text::is_chore,
@@ -175,7 +177,7 @@ pub(super) fn own_subject(prompt: &str) -> BTreeSet<String> {
     words
 }
 
-/// Words without those of chores that an answer has at least, if it has no number.
+/// The fewest words, besides those of chores, in a useful answer without a number.
 const TEACHES_WORDS_MIN: usize = 3;
 
 /// Whether an answer says something that is of use later: "The PR is open." reports that a chore is done, or a state that

@@ -6,8 +6,8 @@ use model::observation::Observation;
 
 use super::sections::{BriefingRow, SectionWriter};
 
-/// Adds the files that were edited after the last commit, in one row. Where no commit was recorded for long,
-/// the user commits without the agent, and nothing is known.
+/// Adds the files that were edited after the last commit, in one row. If no commit was recorded for long,
+/// the user commits without the agent: then no row is added.
 pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     let place = writer.brief.place;
     if writer.work.commits.is_empty() {

@@ -24,16 +24,17 @@ pub(super) struct RecentWork {
     pub(super) commands_since: i64,
     pub(super) failures: Vec<Observation>,
     pub(super) prompts: Vec<Prompt>,
-    /// Prompts before these, which are read for decisions only.
+    /// Prompts older than `prompts`, which are read for decisions only.
     pub(super) older_prompts: Vec<Prompt>,
-    /// The agent's own answers, without those that failed. Those of subagents are only of the session that is briefed.
+    /// The agent's own answers, without failed ones. Answers of subagents are only those of the session that is
+    /// briefed.
     pub(super) answers: Vec<Observation>,
     pub(super) roots: Vec<String>,
     /// Whether it is the work of one session, of which as many rows are shown as fit.
     pub(super) is_of_session: bool,
 }
 
-/// The time of the oldest of the newest records, if there may be older ones.
+/// The time of the oldest record that was read; `i64::MIN` if all were read.
 fn read_since(found: &[Observation], most: usize) -> i64 {
     found.last().filter(|_| found.len() >= most).map_or(i64::MIN, |oldest| oldest.at_ms)
 }

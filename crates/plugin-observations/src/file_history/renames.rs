@@ -143,7 +143,7 @@ fn plain(folder: &str, path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{folder}{path}") }
 }
 
-/// Whether a path is another one, or ends with it.
+/// Whether a path equals `end`, or ends with it after a slash.
 fn ends_with_path(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

@@ -13,7 +13,7 @@ use crate::records_read::RecordsRead;
 /// The fewest characters of the name of a constant. A shorter one in capitals may be a type parameter.
 const NAME_CHARS_MIN: usize = 3;
 
-/// A constant of a file of a project.
+/// Identifies a constant: its project, its file and its name.
 type Constant = (i64, Option<String>, String);
 
 impl Replacements {

@@ -1,14 +1,13 @@
-//! A search as models get it: an agent pays for every character, so that a hit is little more than its text.
+//! A search as models get it: an agent pays for every character, so a hit is little more than its text.
 
 use contract::brief;
 use serde_json::{Map, Value};
 
 use crate::show;
 
-/// Reduces each hit to id, time, type and text. The text begins with the file if it does not name it, and ends with the
-/// hit's relation to other records, in brackets.
-/// Hits of other projects than the one that was searched are listed by project. `get_observations` has the session,
-/// and with `explain` a hit keeps everything.
+/// Reduces each hit to id, time, type and text. The text begins with the file unless it names the file, and ends with
+/// the hit's relation to other records, in brackets. Hits of other projects than the one that was searched are listed
+/// by project. `get_observations` has the session, and with `explain` a hit keeps everything.
 pub(super) fn brief(params: &Value, result: &mut Value) {
     if params["explain"] != true {
         shorten(result);

@@ -1,5 +1,5 @@
-//! The order of the hits of a single word, a path or a name. All of them contain it, so that the match says little: a short
-//! text matches best, such as that of a read. The kind of a record counts more.
+//! The order of the hits for a single word, a path or a name. All hits contain it, so the match says little: short
+//! texts, such as those of reads, match best. The kind of a record counts more.
 
 use model::{OpError, limits};
 use store::Rx;
@@ -7,14 +7,14 @@ use store::Rx;
 use super::{Named, Ranked, turns};
 use crate::records_read::RecordsRead;
 
-/// A read counts so much less than its kind does in the answer to a question, where a prompt that asks tells even less.
+/// The factor of a read, on top of the weight that its kind has in the answer to a question.
 const READS: f64 = 0.5;
 
-/// A record that only asks counts at most so much, also where all hits are talk.
+/// The highest weight of a record that only asks, even if all hits are talk.
 const ASKS: f64 = 0.3;
 
-/// Puts the first hits in order by what their records tell: commits, answers and errors before reads. Where all match
-/// a path, only the reads move, behind the others.
+/// Puts the first hits in order by what their records tell: commits, answers and errors before reads. If the query
+/// names a path, only the reads move, behind the others.
 pub(super) fn in_order(
     rx: &Rx<'_>,
     mut ranked: Vec<Ranked>,

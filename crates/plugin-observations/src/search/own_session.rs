@@ -9,11 +9,11 @@ use store::sessions::{self, SessionFilter};
 
 use place::Wanted;
 
-/// The agent that names its session over MCP, so that a caller without one is another agent.
+/// The agent that always names its session over MCP. A caller that names no session is another agent.
 const NAMES_ITS_SESSION: &str = "claude-code";
 
-/// The session that the caller names. If an agent names none, it is the one session of another agent than Claude Code
-/// that is at work in the caller's project; with several of them it is unknown. Any other caller that names none has
+/// The session that the caller names. If an agent names none, it is the only session of an agent other than Claude Code
+/// that is at work in the caller's project; if there are several, it is unknown. Any other caller that names none has
 /// no session.
 pub(super) fn of(rx: &Rx<'_>, cx: &Cx<'_>) -> Result<Option<i64>, OpError> {
     if cx.caller.session.is_some() {

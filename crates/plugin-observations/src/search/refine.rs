@@ -1,4 +1,4 @@
-//! The last step of the default order: hits that say the same become one, and the first hits are put in
+//! The last step of the default order: hits with equal texts are folded into one, and the first hits are put in
 //! order by what their records say of each other.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::records_read::RecordsRead;
 use crate::replaced::{Replacements, is_newer_first};
 use crate::same_run;
 
-/// Failed commands on the first hits for which the session is searched for the run that worked.
+/// Failed commands among the first hits for which the store is searched for a later run that worked.
 const WORKED_LOOKED_UP: usize = 5;
 
 /// The records that became one hit with others, each with the record that is shown for all of them.
@@ -42,8 +42,8 @@ impl Folds {
     }
 }
 
-/// Makes hits that say the same one, with a count and the newest of their ids, at the place of the first.
-/// Only hits of these kinds are compared.
+/// Folds hits with equal texts into one, with a count and the newest of their ids, at the place of the first. Only hits
+/// of the kinds that `is_compared` accepts are compared.
 pub(super) fn fold(
     rx: &Rx<'_>,
     ranked: Vec<Ranked>,
@@ -63,7 +63,7 @@ pub(super) fn fold(
     Ok(merged(ranked, first, folds))
 }
 
-/// Makes failures of one command with one error one hit.
+/// Folds failures of one command with the same error into one hit.
 pub(super) fn fold_failures(
     ranked: Vec<Ranked>,
     records: &RecordsRead,
@@ -83,7 +83,7 @@ pub(super) fn fold_failures(
     merged(ranked, first, folds)
 }
 
-/// The line of an output that names the error: the last that says so, or else the last one.
+/// The line of an output that names the error: the last that contains `error`, else the last line.
 fn error_line(output: &str) -> &str {
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let names = |line: &&str| line.to_ascii_lowercase().contains("error");
@@ -91,7 +91,7 @@ fn error_line(output: &str) -> &str {
     lines.find(names).unwrap_or(last)
 }
 
-/// Each hit becomes a part of the one at the place that is given for it, which has a count and the newest id.
+/// Folds each hit into the hit at the place that `first` has for it. A fold has a count and the newest id.
 fn merged(ranked: Vec<Ranked>, first: Vec<usize>, folds: &mut Folds) -> Vec<Ranked> {
     let mut folded: Vec<Ranked> = Vec::with_capacity(ranked.len());
     let mut places: HashMap<usize, usize> = HashMap::new();
@@ -133,7 +133,7 @@ pub(super) fn refine(
     window.newer_first()?;
     match is_question {
         true => window.replacing_first(filter, replaced, &mut behind)?,
-        // A look-up wants the records that have the word, the path or the error, and no others before them.
+        // For a look-up, no record without the word, the path or the error is put before those that have it.
         false => window.replaced_behind(replaced)?,
     }
     window.worked_first()?;
@@ -146,7 +146,7 @@ struct Window<'w, 'r> {
     rx: &'w Rx<'r>,
     first: Vec<Ranked>,
     folds: &'w Folds,
-    /// The records of the first hits are among them.
+    /// The records that were read, including those of the first hits.
     records: &'w RecordsRead,
 }
 
@@ -158,7 +158,7 @@ impl Window<'_, '_> {
     fn note(&mut self, place: usize, note: Note) {
         if let Some(one) = self.first.get_mut(place) {
             one.note = match one.note {
-                // That a record no longer holds is worth more than what it answers or replaces itself.
+                // The note that a record was replaced matters more than the note on what it answers or replaces.
                 Some(Note::Answers(_) | Note::CameOf(_)) | None => Some(note),
                 Some(Note::Replaces(_)) if matches!(note, Note::ReplacedBy(_)) => Some(note),
                 known => known,
@@ -166,7 +166,7 @@ impl Window<'_, '_> {
         }
     }
 
-    /// Moves a hit up to a place. It counts as much as the hit that stood there, so that scores still fall
+    /// Moves a hit up to a place. It gets at least the score of the hit that was there, so that scores still fall
     /// from one hit to the next.
     fn move_up(&mut self, from: usize, to: usize) {
         let Some(first) = self.first.get(to).map(|one| (one.named, one.first)) else { return };
@@ -177,7 +177,7 @@ impl Window<'_, '_> {
         }
     }
 
-    /// Moves a hit down behind the one at a place. It counts no more than that one.
+    /// Moves a hit down behind the hit at a place. Its score becomes at most that of this other hit.
     fn move_down(&mut self, from: usize, to: usize) {
         if from < to && to < self.first.len() {
             let mut moved = self.first.remove(from);
@@ -187,7 +187,7 @@ impl Window<'_, '_> {
         }
     }
 
-    /// Of two records of talk about the same subject the newer one first.
+    /// Puts the newer of two records of talk about the same subject first.
     fn newer_first(&mut self) -> Result<(), OpError> {
         let mut at = 0;
         while at < self.first.len() {
@@ -202,8 +202,8 @@ impl Window<'_, '_> {
         Ok(())
     }
 
-    /// For a look-up: moves a hit that is replaced behind the hit that replaces it, or behind the answer to that one, so that no other hit moves down, and
-    /// marks both. A hit that is what the query names stays before others.
+    /// For a look-up: moves a replaced hit behind the hit that replaces it, or behind the answer to that hit, and adds
+    /// a note to both. No other hit moves down. A hit that the query names stays before others.
     fn replaced_behind(&mut self, replaced: &Replacements) -> Result<(), OpError> {
         let ids: Vec<i64> = self.first.iter().map(|one| one.hit.id).collect();
         for old in ids {
@@ -228,9 +228,9 @@ impl Window<'_, '_> {
         Ok(())
     }
 
-    /// Puts a record that replaces a hit, and the answer to it, before that hit and the hits that repeat it, and marks
-    /// the hits that are replaced or repeat what is. Both are listed even if they have none of the query's words, unless the
-    /// filter excludes them.
+    /// Puts a record that replaces a hit, and the answer to that record, before the hit and the hits that repeat it.
+    /// Adds a note to the replaced hits and to those that repeat them. The record and its answer are listed even if
+    /// they have none of the query's words, unless the filter excludes them.
     fn replacing_first(
         &mut self,
         filter: &Filter<'_>,
@@ -254,7 +254,7 @@ impl Window<'_, '_> {
                 pairs.push((summary.hit.id, new));
             }
         }
-        // So is an answer or a commit whose prompt is not a hit.
+        // An answer or a commit whose prompt is not a hit is moved, too.
         for one in self.first.iter().filter(|one| one.hit.kind != ObsType::SessionSummary) {
             let repeated = replaced.repeated_by(one.hit.id);
             if let Some((old, new)) = repeated.filter(|(old, _)| self.place(*old).is_none()) {
@@ -269,7 +269,7 @@ impl Window<'_, '_> {
             }
         }
         let added = pairs.iter().map(|(_, new)| *new).chain(answers.values().copied());
-        // No record is listed beside the hit that it is part of.
+        // A record that was folded into a hit is not listed again.
         let is_missing = |id: &i64| self.folds.shown(*id) == *id && self.place(*id).is_none();
         let missing: Vec<i64> = added.filter(is_missing).collect();
         let found = search::admitted(self.rx, filter, &missing)?;
@@ -285,7 +285,7 @@ impl Window<'_, '_> {
                     self.note(place, Note::Answers(new));
                 }
             }
-            // As in the briefing, it names the newest record that it replaces.
+            // As in the briefing, the note names the newest of the replaced records.
             let newest = newest.get(&new).map_or(old, |(_, id)| *id);
             for (id, note) in [(old, Note::ReplacedBy(new)), (shown, Note::Replaces(newest))] {
                 if let Some(place) = self.place(id) {
@@ -365,7 +365,7 @@ impl Window<'_, '_> {
         statement(new).chooses_other(&statement(old))
     }
 
-    /// The run of a command that worked before an earlier one that failed, which names it.
+    /// Puts the run of a command that worked before an earlier failed run, whose note names it.
     fn worked_first(&mut self) -> Result<(), OpError> {
         let mut later = LaterRuns::default();
         let mut failed = 0;

@@ -1,8 +1,8 @@
 //! The hits of a question by the turns they belong to.
 //!
-//! A turn is a prompt and everything up to its answer. Its words are spread over it: the prompt names the
-//! subject, a command or a commit what was done, and the answer, often with none of the words of the
-//! question, what came of it. So a turn is judged as a whole, and its answer and its commit take part.
+//! A turn is a prompt and everything up to its answer. The words of a question are spread over the turn: the prompt
+//! names the subject, a command or a commit names the work, and the answer, often with none of these words, states the
+//! result. So a turn is scored as a whole, and its answer and its commit are added to the hits.
 
 use std::collections::HashMap;
 
@@ -18,22 +18,22 @@ use crate::note::Note;
 use crate::records_read::RecordsRead;
 use crate::replaced::turn_of;
 
-/// The weight of the words that a turn has in common with the question, and of those of the record itself.
-/// Both leave a record without any of them its place among records that have none either.
+/// The part of a record's score that depends on the share of the question's words in its turn, and in the record
+/// itself. A record without any of these words keeps the rest of its score.
 const TURN_WORDS: f64 = 0.6;
 const OWN_WORDS: f64 = 0.1;
-/// An answer counts as the best hit of its turn and a little more, a commit as a part of it.
+/// The scores of an answer and of a commit, as factors of the best score in their turn.
 const ANSWER_OF_BEST: f64 = 1.05;
 const COMMIT_OF_BEST: f64 = 0.65;
-/// A commit where the question asks for one.
+/// The factor of a commit if the question asks for a commit.
 const WANTED_COMMIT_OF_BEST: f64 = 1.17;
-/// The best turns whose answer and commit take part; each costs a few reads.
+/// The number of best turns whose answer and commit are added to the hits; each costs a few reads.
 const OUTCOME_TURNS: usize = 12;
-/// An answer where the question asks for a reason.
+/// The factor of an answer if the question asks for a reason.
 const WANTED_ANSWER_OF_BEST: f64 = 1.2;
 /// The best record of a turn that has the kind the question names counts at least this much of the turn's best hit.
 const WANTED_OF_BEST: f64 = 1.1;
-/// The prompt of a turn that has neither: nothing else says what its actions were for.
+/// The factor of a prompt in a turn without an answer or a commit: nothing else says what its actions were for.
 const TASK_OF_BEST: f64 = 0.8;
 /// An answer of fewer characters seldom says more than that something is done, unless it has this share of the
 /// question's words.
@@ -44,8 +44,8 @@ const SHORT_ANSWER_WORDS: f64 = 0.3;
 const COMMENT_EDIT: f64 = 0.5;
 const COMMENTS: [&str; 8] = ["//", "# ", "/*", "* ", "-- ", "<!--", "\"\"\"", ";;"];
 
-/// Where this share of the hits are actions, their kinds count in full. Where all are talk, a prompt may tell
-/// as much as an answer, and kinds do not count at all.
+/// The share of actions among the hits from which on the kinds of records count in full. If all hits are talk, a prompt
+/// may tell as much as an answer, and kinds do not count at all.
 const SHARE_OF_WORK: f64 = 0.1;
 /// A record that only asks the question again counts so much. Of the words of such a prompt this share are in
 /// the question.
@@ -55,13 +55,12 @@ const ASKED_AGAIN_WORDS: f64 = 0.6;
 const ASKED_AGAIN_CHARS: usize = 300;
 /// Each further hit of a session counts less than the one before, so that other sessions have a place.
 const NEXT_OF_SESSION: f64 = 0.95;
-/// The newest turn gains this over an old one that matches as well, beside what recency counts before.
+/// The gain of the newest turn over an old one that matches as well, on top of the recency in their scores.
 const NEWER_TURN: f64 = 0.12;
-/// A record of the kind that the question names counts so much more, and one of another kind no more than this.
+/// The factor of a record of a kind that the question names, and the highest weight of other records in that case.
 const WANTED_KIND: f64 = 1.4;
 const OTHER_KIND_MAX: f64 = 1.0;
-/// If the question quotes an error, the record of the error counts so much: it says nothing that the question does
-/// not say.
+/// The factor of the record of an error that the question quotes: it says nothing that the question does not say.
 const QUOTED_ERROR: f64 = 0.8;
 /// Ends of words that name an error.
 const ERROR_WORDS: [&str; 6] = ["error", "exception", "warning", "panicked", "fatal", "traceback"];
@@ -91,7 +90,7 @@ const WANTED: [(&[&str], &[ObsType]); 6] = [
     (&["why", "cause", "caused", "reason", "reasons"], &[ObsType::Answer]),
 ];
 
-/// A prompt that asks counts this share of its answer at most.
+/// The highest score of a prompt that ranks below its answer, as a share of the score of its answer.
 const BEHIND_ANSWER: f64 = 0.98;
 
 /// Whether a question wants the outcome of a turn rather than the prompt: it asks why or how, or names a kind of
@@ -126,7 +125,7 @@ fn wanted_kinds(question: &str) -> Vec<ObsType> {
         .iter()
         .filter(|(words, _)| words.iter().any(|word| line.contains(&format!(" {word} "))));
     let mut kinds: Vec<ObsType> = named.flat_map(|(_, kinds)| kinds.iter().copied()).collect();
-    // A commit that failed is the record of an error; its fix is not.
+    // "Why did the commit fail" asks for the error: a failed commit is a record of an error, not of a commit.
     let wants = |kind: ObsType| kinds.contains(&kind);
     if wants(ObsType::CommandError) && wants(ObsType::GitCommit) && !wants(ObsType::FileEdit) {
         kinds.retain(|kind| !matches!(kind, ObsType::GitCommit | ObsType::Answer));
@@ -142,7 +141,7 @@ pub(super) fn telling(record: &Observation, share: f64) -> f64 {
     match record.obs_type.kind() {
         _ if only_reads(record) => 0.5,
         O::UserPrompt if text::decisions::asks(content) => 0.4,
-        // It begins with the question, and its outcome is the beginning of the answer.
+        // Such a summary begins with the question, and its outcome is the beginning of the answer.
         O::SessionSummary if text::decisions::asks(content.lines().next().unwrap_or_default()) => {
             0.35
         }
@@ -219,7 +218,7 @@ fn edits_comment(content: &str) -> bool {
 struct Turn {
     /// The prompt, or the record itself if it belongs to none.
     id: i64,
-    /// The first prompt that said the same, if there are several; a later one may have no answer.
+    /// The oldest of several prompts that were folded into this one: a later one may have no answer.
     asked_first: Option<i64>,
     best: f64,
     terms: TermSet,
@@ -264,7 +263,7 @@ pub(super) fn by_turns(
     let wants_outcome = kinds.work > 0.0 && wants_outcome(question, &kinds.wanted);
     for (rank, one) in ranked.into_iter().enumerate() {
         let record = records.get(one.hit.id);
-        // A record without a turn, such as a summary, is one of its own.
+        // A record without a turn, such as a summary, is a turn of its own.
         let turn = record.and_then(turn_of).unwrap_or(one.hit.id);
         let place = *places.entry(turn).or_insert_with(|| {
             turns.push(Turn { id: turn, ..Turn::default() });
@@ -303,7 +302,7 @@ pub(super) fn by_turns(
     let best = turns.len().min(OUTCOME_TURNS);
     let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, folds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
-    // A question that was asked before and got no answer is none itself.
+    // A turn that only asks, and got no answer, is no answer.
     let is_unanswered = |turn: &Turn| {
         turn.hits.iter().all(|one| records.get(one.ranked.hit.id).is_some_and(only_asks))
     };
@@ -336,7 +335,7 @@ struct KindWeights {
 }
 
 impl KindWeights {
-    /// The weight of a record, given its weight where there is work.
+    /// The weight of a record, adapted to the share of actions among the hits: 1 if all hits are talk.
     fn count(&self, telling: f64) -> f64 {
         telling.powf(self.work)
     }
@@ -383,8 +382,8 @@ struct Outcomes<'o, 'r> {
 }
 
 impl Outcomes<'_, '_> {
-    /// Adds the outcomes of these turns to their hits, unless they are among them, and lets them count for what
-    /// the turn is about. So do the prompts.
+    /// Adds the outcomes of these turns to their hits, unless they are among them. The words of the
+    /// outcomes and of the prompts count as words of their turn.
     fn add_to(self, turns: &mut [Turn], behind: &mut Vec<Ranked>) -> Result<(), OpError> {
         let Outcomes { rx, filter, own_session, hits, kinds, folds, records } = self;
         let mut outcomes: Vec<Vec<(i64, Option<Note>)>> = Vec::with_capacity(turns.len());
@@ -444,7 +443,7 @@ impl Outcomes<'_, '_> {
                         let is_empty = said.is_some_and(|said| !teaches(&said.content));
                         let count = if is_empty { SHORT_ANSWER } else { kinds.count(brevity) };
                         let score = turn.best * answer_of_best * count;
-                        // It is about the words of the question that it answers.
+                        // An answer is also about the words of the prompt that it answers.
                         let terms = if asks { terms.or(asked) } else { terms };
                         TurnOutcome { id, note, score, terms, is_empty }
                     }
@@ -473,8 +472,8 @@ struct TurnOutcome {
 }
 
 impl Turn {
-    /// Lets the best hit of each wanted kind count as the best hit of the turn and a little more: the turn is about the
-    /// question, and this is the record of it that was asked for.
+    /// Raises the score of the best hit of each wanted kind a little above that of the turn's best hit: the turn is
+    /// about the question, and this is the record that was asked for.
     fn prefer(&mut self, is_wanted: impl Fn(i64) -> bool) {
         let mut best: HashMap<ObsType, usize> = HashMap::new();
         for (place, one) in self.hits.iter().enumerate() {

@@ -16,8 +16,8 @@ use crate::records_read::RecordsRead;
 /// Words of the longest query that is compared with command lines; a longer one is a question.
 const WORDS_MAX: usize = 8;
 
-/// The hits whose command line contains the words of the query one after the other: those that begin with them and
-/// the newer ones, up to a number of different lines.
+/// The hits whose command line contains the words of the query one after the other: first those that begin with
+/// them, then the newest, up to a number of different lines.
 pub(super) fn among(
     rx: &Rx<'_>,
     query: &Query,
@@ -41,7 +41,7 @@ pub(super) fn among(
     };
     let ids: Vec<i64> = hits.iter().filter(is_candidate).map(|hit| hit.id).collect();
     let typed: Vec<&str> = query.typed().split_whitespace().collect();
-    // Few contain it, and whole records cost more to read.
+    // Few records contain the phrase, and reading whole records costs more than this check.
     let containing = observations::containing(rx, &ids, &typed.join(" ").to_lowercase())?;
     let mut runs = Vec::new();
     for hit in hits.iter().filter(|hit| containing.contains(&hit.id)) {

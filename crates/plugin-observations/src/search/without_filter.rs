@@ -10,8 +10,9 @@ use text::query::{Form, Query};
 use super::{Named, Ranked, SearchParams};
 
 impl SearchParams {
-    /// The filters that are each the reason for an empty answer; if no single one is, all of them if they
-    /// are it together. Searches again once for each filter, so it is asked of answers without a likely hit alone.
+    /// The filters that exclude all likely hits: each filter without which alone there is a likely hit or, if there is
+    /// none, all filters together if there is one without all of them. Searches again once for each filter, so it is
+    /// called only for answers without a likely hit.
     pub(super) fn excluded_by(
         &self,
         rx: &Rx<'_>,

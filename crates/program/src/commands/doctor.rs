@@ -74,7 +74,7 @@ struct DoctorReport {
 
 fn examine(world: &mut World, daemon: &daemon::DaemonState) -> DoctorReport {
     let locations = world.locations.clone();
-    // A running daemon drains the spool meanwhile.
+    // A running daemon drains the spool during the checks.
     let waited = places::waiting(&locations);
     let mut checks = vec![
         settings(&world.config(), &locations),

@@ -13,7 +13,7 @@ pub(super) fn advice(program: &Path) -> Option<String> {
     Some(format!("Your shell does not find it: {} is not in PATH. Run `{line}`.", dir.display()))
 }
 
-/// Whether a directory of PATH has this program, or is the directory of it.
+/// Whether a directory of PATH has this program, or is the program's own directory.
 fn found(program: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (wanted, dir) = (real(program), program.parent().map(real));

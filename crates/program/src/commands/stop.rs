@@ -76,7 +76,7 @@ pub(super) fn stop(world: &mut World) -> Result<Value, OpError> {
     Ok(json!({ "stopped": true, "running": false, "pid": hello.pid }))
 }
 
-/// The running daemon. Waits for one that is just starting; otherwise it would run a moment after "not running".
+/// The running daemon. Waits for a daemon that is just starting, which would else run a moment after "not running".
 fn find(world: &mut World) -> Result<Option<(SocketRoad, Hello)>, OpError> {
     let until = Instant::now() + limits::START_PATIENCE;
     loop {

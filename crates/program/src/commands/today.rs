@@ -275,7 +275,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// A sentence about a pause: meanwhile the day has no new sessions.
+/// A sentence about a pause, during which the day gets no new sessions.
 fn paused(pause: &Value) -> String {
     let name =
         pause["name"].as_str().map(|name| text::one_line(name, limits::PROJECT_NAME_CHARS_TOLD));

@@ -65,7 +65,7 @@ fn up(world: &mut World, port: Option<u16>) -> Result<Value, OpError> {
     }
 }
 
-/// Starts a daemon unless one runs, and describes it. `None` if it stopped meanwhile.
+/// Starts a daemon unless one runs, and describes it. `None` if the daemon stopped before it could be asked.
 fn start(world: &mut World, port: Option<u16>) -> Result<Option<Value>, OpError> {
     let child = if road::reach(world)?.is_some() {
         None

@@ -145,7 +145,7 @@ fn open(page: &str) -> Result<(), String> {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(format!("{program} ended with {status}")),
-            // It may run for as long as the browser does.
+            // The program may run for as long as the browser does.
             Ok(None) if Instant::now() >= until => return Ok(()),
             Ok(None) => std::thread::sleep(Duration::from_millis(10)),
             Err(error) => return Err(format!("{program}: {error}")),

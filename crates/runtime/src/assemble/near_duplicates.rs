@@ -1,5 +1,5 @@
-//! Which rows of a text say nearly the same. The measure is that of `find_similar`; two more conditions keep rows
-//! apart that differ in little text and much meaning.
+//! Which rows of a text say nearly the same. The measure is that of `find_similar`; two more conditions keep
+//! rows apart that differ in few words but mean different things.
 
 use std::collections::BTreeSet;
 

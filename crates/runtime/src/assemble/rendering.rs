@@ -6,7 +6,7 @@ use model::limits;
 
 use super::{Section, Sections};
 
-/// The lines of a row as they are shown, with at most so many characters besides their marks.
+/// The lines of a row as they are shown, with at most `chars_max` characters besides their marks.
 pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
     match candidate.slot.info().form {
         Form::Bullets => {
@@ -23,7 +23,7 @@ pub(super) fn row(candidate: &Candidate, chars_max: usize) -> Vec<String> {
             }
             lines
         }
-        // Its source counts the items that do not fit.
+        // The plugin that offers the row counts the items that do not fit.
         Form::Verbatim => {
             let most = limits::INJECT_CHARS_MAX;
             texts(candidate, most, most).into_iter().map(no_heading).collect()
@@ -45,7 +45,7 @@ pub(super) fn is_cut(candidate: &Candidate, lines: &[String]) -> bool {
     lines.len() <= candidate.more.len() || (ends(lines.last()) && !ends(whole))
 }
 
-/// The first line and the further ones, cut after so many characters each and in all.
+/// The first line and the further ones, each cut after `line_max` characters, and all after `chars_max` in total.
 fn texts(candidate: &Candidate, chars_max: usize, line_max: usize) -> Vec<String> {
     let (first, line_max) = match &candidate.cut {
         RowCut::AtEnd => (candidate.cells.join(" "), line_max),
@@ -74,8 +74,8 @@ fn texts(candidate: &Candidate, chars_max: usize, line_max: usize) -> Vec<String
     lines
 }
 
-/// The cells as one line of at most so many characters. Each long cell is cut on its own, all at the same length, so that
-/// the end of the line is not lost.
+/// The cells as one line of at most `chars_max` characters. Each long cell is cut on its own, all at the same length,
+/// so that the end of the line is not lost.
 fn shortened_cells(candidate: &Candidate, yields: &[usize], chars_max: usize) -> String {
     let mut cells: Vec<(usize, String)> = (candidate.cells.iter().enumerate())
         .map(|(place, cell)| (place, text::quoted(cell, usize::MAX)))

@@ -216,7 +216,8 @@ impl ImportWork {
         if left.is_none() {
             self.close_sessions(tx, batch)?;
             files = self.cursors.len() as u64;
-            // The next import reads a file again whose events are excluded now: the settings may change.
+            // No cursor for a file with excluded events: the settings may change, so the next import reads the file
+            // again.
             for (file, head, cursor) in self.cursors.iter().filter(|_| counts.excluded == 0) {
                 imports::set_cursor(tx, (*file, *head), cursor)?;
             }
@@ -292,7 +293,7 @@ impl<'t, 'tx, 'e> SessionSpans<'t, 'tx, 'e> {
         Ok(())
     }
 
-    /// Stores what was noted. `last` has the sessions with a new record.
+    /// Stores the noted times of the sessions. `last` has the sessions with a new record.
     fn store(self, last: &BTreeMap<&str, &HookEvent>) -> Result<(), OpError> {
         for (name, (before, span)) in self.spans {
             let Some(before) = before else { continue };
@@ -303,8 +304,8 @@ impl<'t, 'tx, 'e> SessionSpans<'t, 'tx, 'e> {
     }
 }
 
-/// Opens sessions again that an import ended and whose transcripts went on, and corrects the summaries of sessions that
-/// have one. `last` is the last new event of each.
+/// Reopens sessions that an import ended and whose transcripts went on, and rebuilds existing summaries. `last` has the
+/// last new event of each session.
 fn continue_sessions(tx: &Tx<'_>, last: &BTreeMap<&str, &HookEvent>) -> Result<(), OpError> {
     for (name, event) in last {
         let Some(id) = sessions::id_of(tx, name)? else { continue };

@@ -247,7 +247,7 @@ fn shown(text: &str) -> String {
 
 fn time_left(seconds: i64) -> String {
     let seconds = seconds.max(0);
-    // One unit is said only if it is exact: 90 minutes are not an hour.
+    // `1 hour` is shown only if it is exact: 90 minutes are shown in minutes.
     let fits = |unit: i64| seconds >= 2 * unit || seconds == unit;
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
     let (unit, noun) = units.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or((1, "second"));

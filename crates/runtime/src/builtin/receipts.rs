@@ -12,7 +12,7 @@ use store::{receipts, sessions};
 
 pub(super) struct Receipts;
 
-/// Further lines that are read to count the tokens of a text of which the limit leaves out some; a block has fewer.
+/// Lines that are read beyond the limit, to count all tokens of a text that the limit divides. A text has fewer lines.
 const LINES_OF_TEXT: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
@@ -193,7 +193,7 @@ impl Op for Receipts {
         if params.summary {
             return summary(cx, &filter);
         }
-        // The limit may fall into a text, which is counted as a whole.
+        // The limit may divide a text, whose tokens are counted as a whole.
         let most = limit + LINES_OF_TEXT;
         let rows = cx.store.read(|rx| receipts::list(rx, &filter, most))?;
         let last = limit.checked_sub(1).and_then(|last| rows.get(last));

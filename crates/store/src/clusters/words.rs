@@ -1,4 +1,4 @@
-//! The words of experiences: without the labels of their parts, and those that distinguish a cluster.
+//! The texts of experiences without the labels of their parts, and the words that distinguish a cluster.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const LABELS: [&str; 10] = [
     "Strategy: ",
 ];
 
-/// A line that says nothing about the subject.
+/// The label of a line that is left out, because it says nothing about the topic.
 const COUNT: &str = "Iterations: ";
 
 /// The text of an experience without labels.
@@ -33,14 +33,14 @@ pub(super) fn unlabelled(text: &str) -> String {
     lines.map(bare).collect::<Vec<_>>().join("\n")
 }
 
-/// The words that tell a group from other experiences must be this much more frequent in it.
+/// How many times as frequent a distinctive word must be in its group as in other experiences.
 const LIFT_MIN: f64 = 2.0;
 
 /// The weight of a word whose meaning has nothing in common with its group.
 const UNRELATED_WEIGHT: f64 = 0.2;
 
-/// For each group the words that many of its members and few other experiences have, and that are near to its meaning; the
-/// most telling first. Forms of one word count as that word.
+/// For each group the words that many of its members and few other experiences have, and that are near in meaning to
+/// the group; the most distinctive first. Inflected forms of a word count as one word.
 pub(super) fn distinctive<T>(
     experiences: &[Experience],
     groups: &[(T, Vec<usize>)],

@@ -49,7 +49,7 @@ const OTHER_TEXTS: [&str; 10] = [
     "evidence",
 ];
 
-/// The first of them that is JSON.
+/// The position of the first JSON column in [`OTHER_TEXTS`].
 const FIRST_JSON: usize = 5;
 
 impl Aggregate for Ghaps {

@@ -12,7 +12,7 @@ use crate::{activity_counts, hash, import_effects, passages};
 /// How repeats are folded.
 #[derive(Clone, Copy, Debug)]
 pub struct Folding {
-    /// Milliseconds within which the same file read or search is one; 0 for never.
+    /// Milliseconds within which equal file reads or searches are folded into one; 0 disables this.
     pub reads_ms: i64,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn judge(
         let first = newest.filter(|one| within(one.first_at, folding.reads_ms));
         return first.map_or(Ok(Verdict::Keep { folds: true }), |one| counted_by(tx, new, one));
     }
-    // The rows that are kept one by one, and the one that the others fold into.
+    // The first rows, which stay separate, and the row that further repeats fold into.
     let earlier = earlier(tx, new.session, same, limits::REPEATS_KEPT + 1)?;
     let recent = || earlier.iter().filter(|one| within(one.at, limits::REPEAT_MS));
     if recent().map(|one| one.count).sum::<u64>() < limits::REPEATS_KEPT {
@@ -174,7 +174,7 @@ pub(crate) fn into(
     if moves {
         activity_counts::add_again(tx, id)?;
     }
-    // The text that it is found by may have changed with its metadata.
+    // The text that search finds the record by may have changed with its metadata.
     let is_commit = new.kind == ObsType::GitCommit;
     if counted == Some(1) && (new.failed || is_commit) {
         passages::changed(tx, id)?;

@@ -129,7 +129,7 @@ pub fn lately(
     let mut found: Vec<Observation> = Vec::new();
     for project in projects {
         for kind in kinds {
-            // Nothing older than the last of enough records gets into the list.
+            // Once the list is full, no record older than its last one can enter it.
             let enough = found.get(limit.saturating_sub(1)).map_or(since, |last| last.at_ms);
             found.extend(select(rx, LATELY, params![project, kind.word(), enough, limit])?);
             found = newest_first(found, limit);
@@ -452,7 +452,7 @@ fn most_first(counted: &mut [(ObsType, u64)]) {
     counted.sort_by_key(|(kind, count)| (std::cmp::Reverse(*count), *kind));
 }
 
-/// Observations by a condition on `o`, read in its order.
+/// The observations that match a condition on the table `o`, in the order that the condition states.
 pub(crate) fn select(
     rx: &Rx<'_>,
     condition: &str,
@@ -513,9 +513,9 @@ pub(crate) fn observation(row: &Row<'_>) -> rusqlite::Result<Observation> {
     Ok(with_rules(found))
 }
 
-/// Lists the rules of the secret guard whose redactions the record contains, in `metadata.redacted`. They are read
-/// from the texts, because a scrub and a summary change these later. Capture stores the rules of a command whose
-/// record has only a part.
+/// Lists the rules of the secret guard whose redactions the record contains, in `metadata.redacted`. The rules are read
+/// from the texts, because a scrub or a new summary changes the texts later. If a record has only a part of its
+/// command, capture has stored the rules of the whole command.
 fn with_rules(mut record: Observation) -> Observation {
     let path = record.file_path.as_deref().unwrap_or_default();
     let mut rules = redacted_rules(&record.content);

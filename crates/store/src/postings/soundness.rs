@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use super::{BLOCK, DIVISION};
 use crate::cells::Cells as _;
 
-/// Whether there are postings of a block that no passage up to the last one can be in. Two seeks.
+/// Whether there are postings of a block after that of the last passage, or of a negative block. Costs two index
+/// lookups.
 pub(crate) fn are_beyond(db: &Connection, last: usize) -> rusqlite::Result<bool> {
     const BEYOND: &str = "SELECT EXISTS (SELECT 1 FROM postings WHERE block < 0) \
          OR EXISTS (SELECT 1 FROM postings WHERE block > ?1)";

@@ -12,7 +12,8 @@ use text::{stem, words};
 use crate::commits::hash::is_hash;
 
 /// Two texts are duplicates if their embeddings are at least this similar and they share this part of their
-/// words. Either alone errs: similar embeddings may say the opposite, and equal words may mean other things.
+/// words. Either measure alone errs: texts with similar embeddings may say the opposite, and texts with the same words
+/// may mean different things.
 const DUPLICATE_MEANING: f64 = 0.9;
 const DUPLICATE_OVERLAP: f64 = 0.85;
 /// Texts with a lower share of equal words are not compared further. Inflected words count as different here, so it is
@@ -23,7 +24,7 @@ const NEGATIONS: [&str; 18] = [
     "not", "no", "never", "none", "nor", "neither", "nobodi", "noth", "without", "cannot", "t",
     "dont", "cant", "wont", "不", "没", "無", "未",
 ];
-/// Comparisons of words with words after which two orders count as different.
+/// If comparing the word order of two texts takes more comparisons of words than this, the orders count as different.
 const ORDER_STEPS_MAX: usize = 1_000_000;
 
 /// The most words of a quotation that counts as a value.
@@ -34,10 +35,10 @@ const QUOTED_VALUE_WORDS: usize = 3;
 pub struct Alike {
     /// The cosine of the two, at least 0.
     pub meaning: f64,
-    /// The share of the different words of both that both have, small words included.
+    /// The distinct words that both texts have, as a share of all distinct words of the two, stop words included.
     pub overlap: f64,
-    /// Whether both have their common words in the same order, as many negations, and the same values. It is computed
-    /// only if they are similar enough.
+    /// Whether both have their common words in the same order, as many negations, and the same values. False for texts
+    /// that are not similar enough to compute this.
     pub in_order: bool,
 }
 
@@ -85,7 +86,7 @@ impl ComparedText {
         &self.0.text
     }
 
-    /// The share of the different words of both that both have.
+    /// The distinct words that both texts have, as a share of all distinct words of the two.
     pub fn overlap(&self, other: &str) -> f64 {
         self.0.overlap(&Said::without_vector(Cow::Borrowed(other)))
     }
@@ -100,7 +101,8 @@ impl ComparedText {
     }
 }
 
-/// The hashes of the different words of a text, sorted. Of scripts that write words without spaces each character counts.
+/// The hashes of the different words of a text, sorted. Of a word with a non-ASCII character, each character is hashed:
+/// some scripts write words without spaces.
 fn rough_words(text: &str) -> Vec<u64> {
     let lower = text.to_lowercase();
     let mut hashes = Vec::new();
@@ -123,7 +125,7 @@ fn hash(word: &str) -> u64 {
     hasher.finish()
 }
 
-/// The share of the hashes of both lists, sorted, that both have.
+/// The hashes that both sorted lists have, as a share of all distinct hashes of the two.
 fn shared_hashes(own: &[u64], others: &[u64]) -> f64 {
     let (mut common, mut left) = (0, others);
     for one in own {
@@ -293,7 +295,7 @@ fn in_order(a: &[u64], b: &[u64]) -> bool {
 }
 
 /// Whether two texts with nearly the same words state the same values: equal numbers in equal order and, if they
-/// quote equally many values, equal ones. One may quote what the other writes without quotes.
+/// quote equally many values, equal ones. One text may write a value without quotes that the other one quotes.
 fn has_equal_values(a: &str, b: &str) -> bool {
     let (own, others) = (quoted_values(a), quoted_values(b));
     numbers(a).eq(numbers(b)) && (own.len() != others.len() || own == others)

@@ -17,9 +17,9 @@ use super::{Filter, Hits, Recipe, alike, asks_for_meaning, hits};
 use crate::tx::Rx;
 use crate::{passages, projects};
 
-/// The least that the share of the query's words, weighted by how rare they are, and the cosine have to come
-/// to together. In the quality set four in five questions about decisions and times reach it, and at most one
-/// in twenty questions about things that never happened.
+/// The least sum of the cosine and the share of the query's words, weighted by how rare they are, that a likely answer
+/// has. In the quality set four in five questions about decisions and times reach it, and at most one in twenty
+/// questions about things that never happened.
 const EVIDENCE_MIN: f64 = 0.9;
 /// The least share of the words, for a recipe without embeddings.
 const WORDS_ALONE_MIN: f64 = 0.5;
@@ -42,7 +42,7 @@ pub struct Evidence {
 /// A project that a query names. Its name is no evidence for its own records: any of them may mention it.
 #[derive(Clone, Debug, PartialEq)]
 struct NamedProject {
-    /// `None` for the projects that are searched, so that every hit is one of theirs.
+    /// `None` means all projects that are searched: every hit is in one of them.
     id: Option<i64>,
     /// The terms of the name.
     terms: TermSet,
@@ -50,7 +50,7 @@ struct NamedProject {
     rest: Option<Vector>,
 }
 
-/// Some terms of a query. A query of more than 64 is judged by its first 64.
+/// Some terms of a query. A query with more than 64 terms is judged by its first 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TermSet(u64);
 
@@ -103,7 +103,7 @@ impl Evidence {
         Evidence { weights, other_forms, least, named: Vec::new() }
     }
 
-    /// Adds the projects that the query names, among those that are searched or, if it is `None`, all.
+    /// Adds the projects that the query names, among the `searched` ones or, if that is `None`, among all.
     pub(super) fn add_named(
         &mut self,
         rx: &Rx<'_>,
@@ -194,7 +194,7 @@ impl Evidence {
         found
     }
 
-    /// The share of the different terms of a text that the query has, small words aside.
+    /// The share of the distinct terms of a text that the query has, stop words aside.
     pub fn share_of_text(&self, text: &str) -> f64 {
         let said = words::words(text).filter(|(_, word)| !words::is_stop(&word.to_lowercase()));
         let said: HashSet<String> = said.filter_map(|(_, word)| terms::term(word)).collect();
@@ -268,7 +268,7 @@ impl Hits {
         hit: &Hit,
         terms: impl FnOnce(&Hit) -> Result<TermSet, OpError>,
     ) -> Result<bool, OpError> {
-        // Where no word of the query was found, hits have words that begin alike.
+        // If no word of the query was found, the search ran with prefixes: hits then only have words that begin alike.
         if self.query.form != Form::AnyTerm {
             return Ok(false);
         }

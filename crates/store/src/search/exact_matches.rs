@@ -10,7 +10,7 @@ use super::Search;
 use super::whole_documents::{Documents, Look};
 use crate::passages;
 
-/// The divisor of the time for a quotation, which only affects the order of hits.
+/// A quotation, which only affects the order of hits, gets the remaining time divided by this.
 const QUOTATION_SHARE: u32 = 5;
 /// Records that are checked for a name in one batch, before deciding whether to continue.
 const EXACT_AT_ONCE: usize = 100;
@@ -18,9 +18,10 @@ const EXACT_AT_ONCE: usize = 100;
 /// The documents that contain something exactly as it was typed: a path, a hash or the like.
 #[derive(Clone, Default)]
 pub(super) struct ExactMatches {
-    /// One passage of each document that contains it.
+    /// One passage of each document that contains the typed text.
     pub(super) passages: Vec<usize>,
-    /// All documents that have its words side by side, and those of them that were read and do not contain it.
+    /// All documents with the words of the typed text side by side, and those of them that were read and do not contain
+    /// the text.
     maybe: Documents,
     otherwise: HashSet<i64>,
 }
@@ -37,7 +38,7 @@ impl ExactMatches {
         let deadline = search.retrieval.share(if is_quotation { QUOTATION_SHARE } else { 1 });
         let mut look = Look::new(search, deadline, &[]);
         if is_quotation {
-            // A fixed number, so that all pages of the result have the same order.
+            // A fixed number of rows, so that all pages of the result have the same order.
             look.rows = limits::SEARCH_EXACT_READ;
         }
         named.maybe = look.documents(&exact.condition())?;
@@ -45,7 +46,7 @@ impl ExactMatches {
         let mut newest = Ranking::new(passages, Order::Newest, scored);
         let (mut read, mut put_last) = (HashSet::new(), Vec::new());
         let mut looked_at = 0;
-        // Read a fixed number, then more until one contains it or the time is up.
+        // Read a fixed number of documents, then more until one contains the typed text or the time is up.
         while !newest.is_empty() {
             let is_enough = !named.passages.is_empty() || deadline.is_over();
             if looked_at >= limits::SEARCH_EXACT_READ && is_enough {
@@ -93,7 +94,7 @@ impl ExactMatches {
         hits.iter_mut().for_each(|hit| hit.exact |= exact.contains(&hit.id));
     }
 
-    /// The given passages that contain it.
+    /// The given passages that contain the typed text.
     pub(super) fn among(&self, scored: &[Scored]) -> Vec<Scored> {
         let wanted: HashSet<usize> = self.passages.iter().copied().collect();
         if wanted.is_empty() {
@@ -102,7 +103,7 @@ impl ExactMatches {
         scored.iter().filter(|one| wanted.contains(&one.passage)).copied().collect()
     }
 
-    /// Whether a document may contain the typed text: it has its words side by side and was not ruled out.
+    /// Whether a document may contain the typed text: it has the text's words side by side and was not ruled out.
     pub(super) fn admits(&self, doc: i64) -> bool {
         self.maybe.has(doc) && !self.otherwise.contains(&doc)
     }

@@ -42,7 +42,7 @@ pub struct Filter<'a> {
 /// Approximate number of documents that a statement reads between two checks of the deadline.
 const ROWS_PER_LOOK: usize = 4;
 
-/// The divisor of the time for enumerating the documents that the filter admits.
+/// Enumerating the documents that the filter admits may take the remaining time divided by this.
 const SCOPE_SHARE: u32 = 5;
 
 /// Passages whose documents are looked up at a time.
@@ -279,7 +279,7 @@ impl Search<'_, '_> {
                 break;
             }
             let missing = limit - hits.len();
-            // Enough if the filter admits the same share as so far, plus a quarter.
+            // As many as are needed if the filter admits the same share as so far, plus a quarter.
             let likely = missing.saturating_mul(looked_at + 1) / (hits.len() + 1);
             let next = likely.saturating_mul(5) / 4;
             let next = ranked.take(next.clamp(CANDIDATES_AT_LEAST, CANDIDATES_AT_MOST));

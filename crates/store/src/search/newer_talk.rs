@@ -1,4 +1,4 @@
-//! Newer records of talk that are similar to a record: one of them may replace its statement.
+//! Newer records of talk that are similar to a record: one of them may say that the older record no longer applies.
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use rusqlite::{Row, params};
 use crate::cells::Cells as _;
 use crate::tx::Rx;
 
-/// A record of talk that is newer than another one, and how near it is to it.
+/// A newer record of talk, and its cosine to the older record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewerTalk {
     pub id: i64,
@@ -82,7 +82,7 @@ struct NewestTalk {
 }
 
 impl NewestTalk {
-    /// Those from this time on.
+    /// The talk of a project from this time on.
     fn since(known: &Passages, project: i64, first: i64) -> NewestTalk {
         let newest = known.talk_of(project).rev().take(limits::REPLACING_SCANNED);
         let mut found: Vec<((i64, i64), usize)> = newest

@@ -12,7 +12,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// How many hits of these sessions are needed, from the first on; none if all of them are not enough.
+    /// How many hits are needed, from the first on, given the session of each hit in order; none if all hits are not
+    /// enough.
     pub(super) fn reach(&self, mut sessions: impl Iterator<Item = i64>) -> Option<usize> {
         let mut counts: HashMap<i64, usize> = HashMap::new();
         let mut missing = self.count;
@@ -26,7 +27,8 @@ impl Spread {
     }
 }
 
-/// How many hits of these sessions to return, from the first on, so that a few sessions do not fill a page.
+/// How many hits to return, from the first on, given the session of each hit, so that a few sessions do not fill a
+/// page.
 pub(super) fn reach(spread: Option<Spread>, sessions: impl ExactSizeIterator<Item = i64>) -> usize {
     let all = sessions.len();
     let reach = spread.map_or(0, |spread| spread.reach(sessions).unwrap_or(all));

@@ -1,7 +1,7 @@
 //! Retrieval: the passages that match the query, with their lexical scores.
 //!
-//! Any of several words is looked up in the postings ([`super::words`]), exactly; adjacent words and operators in
-//! the full-text index, until a part of the deadline.
+//! A query for any of several words reads the postings ([`super::words`]) and is exact. Adjacent words and operators
+//! are looked up in the full-text index, within a part of the time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -63,7 +63,7 @@ impl Search<'_, '_> {
         Ok(Matches { scored, ..Matches::default() })
     }
 
-    /// Passages with any of the words, and more for those in which two of them are adjacent.
+    /// Passages with any of the words, with a higher score for those in which two of the words are adjacent.
     pub(super) fn words_and_pairs(&self, weighs: bool) -> Result<Matches, OpError> {
         let (mut matches, words) = self.words(weighs)?;
         let (pairs, all) = self.affordable_pairs(&words);
@@ -107,8 +107,8 @@ impl Search<'_, '_> {
         Ok((Matches { scored, sessions, evidence, adjacent: None }, words))
     }
 
-    /// Pairs of adjacent words that some passage may have, and whether these are all such pairs. Finding them costs as much
-    /// as finding the rarer of the two.
+    /// Pairs of adjacent words that some passage may have, and whether these are all such pairs. Pairs of two very
+    /// frequent words are left out: finding a pair costs as much as finding its rarer word.
     fn affordable_pairs(&self, words: &[Word<'_>]) -> (Vec<String>, bool) {
         let Query { pairs, .. } = self.query;
         let own = words.iter().filter(|word| term(word.word).as_ref() == Some(&word.term));

@@ -19,8 +19,8 @@ use crate::passages;
 use crate::tx::Rx;
 use crate::verdicts::TextQuestion;
 
-/// Cosine from which on two texts are read to see whether they say the same. The hashes of commits differ
-/// always, and lower the cosine of two that say the same.
+/// Cosine from which on two texts are read to see whether they say the same. The hashes of commits always differ, and
+/// lower the cosine of two commits that say the same.
 const MAYBE_SAME: f64 = 0.95;
 const MAYBE_SAME_COMMIT: f64 = 0.75;
 
@@ -50,13 +50,13 @@ impl TextsRead {
     }
 }
 
-/// For each hit the place of the first one with the same statement; its own place if there is none before it.
-/// Only records of one kind and project are compared. Vectors select the candidates and texts decide, because
-/// numbers hardly affect a vector. After a number of texts, further hits are not compared.
+/// For each hit, the position of the first hit that says the same; its own position if no earlier hit does. Only
+/// records of one kind and project are compared. Vectors select the candidates and texts decide, because numbers hardly
+/// affect a vector. After a number of texts, further hits are not compared.
 pub fn same_texts(rx: &Rx<'_>, hits: &[Hit], texts: &mut TextsRead) -> Result<Vec<usize>, OpError> {
     let known = rx.passages()?;
     let mut first: Vec<usize> = (0..hits.len()).collect();
-    // The places of those that say the same as no earlier hit.
+    // The positions of the hits that do not repeat an earlier hit.
     let mut leaders: HashMap<(i64, RecordKind), Vec<usize>> = HashMap::new();
     let mut compared: HashSet<i64> = HashSet::new();
     for (place, hit) in hits.iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::tx::{Rx, Tx};
 
 pub(crate) struct Sessions;
 
-/// The names and directories of sessions: with one of them, all records of the session match.
+/// The names and directories of sessions: if one of them contains a searched text, all records of the session match.
 pub(crate) const NAMES: TextColumns = TextColumns {
     from: "sessions",
     id: "id",

@@ -9,8 +9,8 @@ use crate::cells::Cells as _;
 use crate::listed::is_listed;
 use crate::tx::Rx;
 
-/// The session of an agent in a project, other than `id`, that ended last within these times. One that ended with
-/// `/clear` comes before the others.
+/// The session of an agent in a project, other than `id`, that ended last within these times. A session that ended with
+/// `/clear` is preferred.
 pub fn ended_within(
     rx: &Rx<'_>,
     (project, agent): (i64, &str),
@@ -26,8 +26,8 @@ pub fn ended_within(
     rx.sql(|db| db.prepare_cached(ENDED)?.query_row(given, |row| row.cell(0)).optional())
 }
 
-/// The session of a project, other than `id`, that was active last, preferably before `now`. Later times are from before
-/// the clock was set back.
+/// The session of a project, other than `id`, that was active last, preferably before `now`. Later times were stored
+/// before the clock was set back.
 pub fn latest_before(rx: &Rx<'_>, project: i64, id: i64, now: i64) -> Result<Option<i64>, OpError> {
     let latest = format!(
         "SELECT id FROM sessions WHERE project = ?1 AND id <> ?2 AND {} AND last_at <= ?3 \

@@ -6,7 +6,7 @@ use crate::clauses::{Token, is};
 use crate::quantity::quantities;
 
 /// "statt Mapbox nehmen wir MapLibre", "alle 10 Sekunden statt alle 5". The verb may follow, so that only names, which German
-/// writes with a capital letter, and numbers are what is rejected.
+/// writes with a capital letter, and numbers count as rejected.
 pub(super) fn rejects_in_german(clause: &[Token<'_>]) -> Option<Amendment> {
     let at = clause.iter().position(|token| is(&token.word, &["statt", "anstatt"]))?;
     let behind = &clause[at + 1..];

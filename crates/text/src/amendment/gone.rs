@@ -40,7 +40,7 @@ pub(super) fn gone(tokens: &[Token<'_>]) -> WordSet {
     stems_of(true).iter().filter(|stem| !elsewhere.contains(*stem)).collect()
 }
 
-/// The tokens of a clause that the one at a place says are given up.
+/// The tokens of a clause that are given up according to the token at a place, such as "not".
 fn given_up(clause: &[Token<'_>], at: usize) -> Option<Range<usize>> {
     let (word, behind) = (&*clause.get(at)?.word, &clause[at..]);
     let next = behind.get(1).map_or("", |next| &*next.word);

@@ -18,7 +18,7 @@ const OF: &[&str] = &["for", "on", "of"];
 /// Verbs of a complaint about the thing before them.
 const COMPLAINTS: &[&str] =
     &["breaks", "broke", "confuses", "confused", "annoys", "annoyed", "clashes", "irritates"];
-/// The most words of such a thing.
+/// The most words of the thing that a clause complains about.
 const COMPLAINED_OF_MAX: usize = 3;
 const DAYS: &[&str] = &[
     "monday",

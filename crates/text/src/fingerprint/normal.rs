@@ -99,7 +99,7 @@ fn word_of(text: &str) -> &str {
 }
 
 /// Whether a word is a number, with or without a unit, a hash or an address. Names with digits (`E0308`, `utf8`) are
-/// not. `follows` says that a number is just before it: then it may be a part of that, as in a UUID.
+/// not. `follows` says that a number is just before the word: then the word may continue the number, as in a UUID.
 fn is_varying(word: &str, follows: bool) -> bool {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -68,7 +68,7 @@ pub fn significant(output: &str) -> Vec<String> {
 struct Before<'a> {
     /// The last frame of a Python traceback.
     frame: Option<&'a str>,
-    /// The next line is the message of an error whose line only says that there is one.
+    /// The next line is the message of an error whose own line only says that there is an error.
     message_follows: bool,
     /// The place of an error follows: an arrow of rustc or a frame of a stack trace.
     place_follows: bool,

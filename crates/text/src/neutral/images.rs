@@ -16,7 +16,7 @@ struct Bracket {
     at: usize,
     /// Offset of the `!` before it, if there is one.
     bang: Option<usize>,
-    /// Whether code or a tag begins after it: then a `]` may be part of that and not close the bracket.
+    /// Whether code or a tag begins after it: then a `]` may be part of the code or tag.
     unsure: bool,
 }
 

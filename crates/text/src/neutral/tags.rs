@@ -121,7 +121,7 @@ const HOST_PREFIX: &str = "antml:";
 const LOADING: &[&str] = &[
     "audio", "embed", "feimage", "iframe", "image", "img", "object", "picture", "source", "video",
 ];
-/// HTML elements that load a URL by an attribute. Without one the name is that of an XML element or a placeholder.
+/// HTML elements that load a URL by an attribute. Without attributes they are XML elements or placeholders.
 const LOADING_BY_ATTRIBUTE: &[&str] = &["base", "bgsound", "frame", "input", "link"];
 /// Text of a style sheet that loads a URL.
 const LOADING_RULES: &[&str] = &["url(", "@import"];
@@ -146,7 +146,7 @@ pub(super) fn edits(text: &str) -> Vec<Edit> {
         let from_here = text.get(at..).unwrap_or_default();
         if c == '[' {
             if MARKERS.iter().any(|marker| from_here.starts_with(marker)) {
-                // An inserted blank makes it a different token, and the brackets stay balanced.
+                // An inserted blank makes the marker a different token, and the brackets stay balanced.
                 edits.push(Edit { at, len: 1, with: "[ " });
             }
             continue;

@@ -9,7 +9,7 @@ use crate::words;
 /// Words that a reason names.
 const NAMED_MAX: usize = 8;
 
-/// A query in the form in which texts are searched for it. Its words are reduced to stems once for all of them.
+/// A query in the form in which texts are searched for it. Its words are reduced to stems once for all texts.
 pub struct Finder<'q> {
     query: &'q Query,
     looks: Looks,
@@ -22,7 +22,7 @@ struct Looks {
     /// Stems, with the place of the word in the query.
     whole: Vec<(String, usize)>,
     beginnings: Vec<(String, usize)>,
-    /// Whether one of them begins with this byte.
+    /// For each byte, whether a stem or a prefix begins with it.
     first_bytes: [bool; 256],
 }
 
@@ -58,7 +58,7 @@ impl Looks {
         looks
     }
 
-    /// Which of the query's words this one is.
+    /// The index of the query's word that a word of the text matches.
     fn find(&self, word: &str) -> Option<usize> {
         // Most words of a text begin with another letter than those of the query, and need no stem.
         if words::first_byte(word).is_some_and(|byte| !self.first_bytes[usize::from(byte)]) {

@@ -14,7 +14,7 @@ const DISTANCE_DIGITS_MAX: usize = 4;
 /// Words that follow each other.
 struct Phrase {
     words: Vec<String>,
-    /// Whether the last word is a beginning of a word.
+    /// Whether the last word is a prefix.
     prefix: bool,
     quoted: bool,
 }
@@ -96,7 +96,7 @@ fn lex(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A phrase behind its opening quote, and what follows it. Two quotes are one inside the phrase.
+/// A phrase behind its opening quote, and what follows it. Inside the phrase, two quotes mean one.
 fn quoted(text: &str) -> Option<(Token, &str)> {
     let mut from = 0;
     let end = loop {
@@ -261,7 +261,7 @@ impl Parser {
         Some(node)
     }
 
-    /// Terms without an operator between them. Small words among them make a sentence of it.
+    /// Terms without an operator between them. `None` if one of several terms is a stop word: the text is a sentence.
     fn side_by_side(&mut self) -> Option<Node> {
         let mut nodes = Vec::new();
         let mut fillers = 0;

@@ -28,10 +28,10 @@ use vocabulary::{CREDENTIAL_FLAGS, KEYS_OF_TABLES, NAME_ENDS, ORDINARY, SPOKEN};
 
 /// The fewest characters of a value.
 const SHORTEST: usize = 5;
-/// No value is longer; a longer one is cut here.
+/// Bytes of a value that are read; a longer value is cut here.
 const LONGEST: usize = 512;
 
-/// Which name the value is given to.
+/// The kind of name that a value is assigned to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Named {
     Password,
@@ -298,7 +298,7 @@ fn read_value(text: &[u8], at: usize, bare: bool, shell: bool) -> Option<Value> 
     while bare && length < LONGEST && escape(at + length) {
         length += 2 + span(text, at + length + 2, LONGEST - length, plain);
     }
-    // An `&` inside a value. That of a query is before the next name: `password=v&user=u`, and `&quot;` is a quote.
+    // An `&` inside a value. The `&` of a query is before the next name: `password=v&user=u`, and `&quot;` is a quote.
     let joins = |at: usize| {
         let name = at + 1 + span(text, at + 1, 40, |byte| in_name(byte) || *byte == b'-');
         text.get(at) == Some(&b'&')
@@ -451,11 +451,11 @@ fn plain_is_secret(text: &[u8], value: &Value, named: Named) -> bool {
         let long = bytes.len() >= 6 && (value.bare || value.set);
         return matches!(named, Named::Password | Named::Secret) || long;
     }
-    // A sentence may end behind it.
+    // A sentence may end behind the value.
     let bytes = if value.last { bytes.strip_suffix(b".").unwrap_or(bytes) } else { bytes };
     let alone = value.bare && (value.last || matches!(next, b'&' | b' ' | b'"' | b'\''));
     if is_plain_name(bytes) {
-        // The value may be the name of a type, as in `token: String`. After `token` it mostly is one.
+        // The value may be the name of a type, as in `token: String`. After the name of a token or key it mostly is.
         let typed = bytes[0].is_ascii_uppercase() && bytes.iter().any(u8::is_ascii_lowercase);
         let typed = typed && matches!(named, Named::Token | Named::ApiKey);
         let set = value.set

@@ -1,7 +1,7 @@
 //! Scans over bytes: the few steps of which all checks of the secret guard consist. Each is bounded by
 //! its caller, which keeps the cost of hostile text linear.
 
-/// No name is longer; a longer one is cut here.
+/// Bytes of a name that are read; a longer name is cut here.
 const NAME_MAX: usize = 4096;
 
 /// How many bytes from `at` on are of a kind, `most` at the most.

@@ -61,7 +61,7 @@ pub(super) struct Window {
     pub(super) range: Range<usize>,
 }
 
-/// Joins what is asked of each rule into windows that do not overlap, so that no rule reads any part
+/// Joins the hits of each rule into windows that do not overlap, so that no rule reads any part
 /// of a text twice, however often its keyword is repeated.
 pub(super) struct Windows {
     open: [(u32, u32); COUNT],
@@ -188,7 +188,7 @@ fn secret(captures: &Captures<'_>, group: u8) -> Range<usize> {
     first.or_else(|| captures.get(0)).map_or(0..0, |found| found.range())
 }
 
-/// The rule, compiled at its first use. That all of them compile is a test.
+/// The rule, compiled at its first use. A test checks that all rules compile.
 fn compiled(rule: u16) -> Option<&'static Compiled> {
     static COMPILED: [OnceLock<Option<Compiled>>; COUNT] = [const { OnceLock::new() }; COUNT];
     let parts = RULES.get(usize::from(rule))?.parts;

@@ -12,7 +12,7 @@ use super::judge::{
 };
 use super::prefilter::Own;
 
-/// No token is longer; a longer run is cut here.
+/// Bytes of a token that are read; a longer run is cut here.
 const TOKEN_MAX: usize = 8192;
 /// How many bytes of the user and the password in a CVS repository are read.
 const CVS_USER_MAX: usize = 256;

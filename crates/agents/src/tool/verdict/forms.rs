@@ -11,7 +11,7 @@ enum Says {
     Counts,
     /// The counts so far, which include those before.
     Total,
-    /// The number of errors: none is a success.
+    /// The number of errors: zero is a success.
     Errors,
     Passed,
     /// It passed, if it is a build and not a part of another run.
@@ -168,7 +168,7 @@ fn say(reading: &mut Reading<'_>, family: Family, says: Says, tally: Tally) {
     }
 }
 
-/// Lines that mean this only if one program prints them.
+/// Lines that count only if a certain program prints them.
 fn only_one_program(reading: &mut Reading<'_>, line: &str) {
     let mut numbers = Numbers::default();
     match reading.program {

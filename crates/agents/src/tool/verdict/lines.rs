@@ -1,4 +1,4 @@
-//! Splits output into lines, and parsers for their parts and numbers.
+//! Splits output into lines, and parses their parts and numbers.
 
 use model::limits;
 pub(super) use text::telling::{behind_place, number};

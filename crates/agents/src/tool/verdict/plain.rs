@@ -62,7 +62,7 @@ const SILENT: &[&str] = &[
     "touch", "cp", "mv", "exit", "unset",
 ];
 
-/// Programs that pass on what they get through a pipe.
+/// Programs that pass on their input from a pipe.
 const FILTERS: &[&str] = &[
     "tail", "head", "tee", "cat", "grep", "egrep", "fgrep", "rg", "sed", "awk", "sort", "uniq",
     "cut", "tr", "less", "more",
@@ -309,7 +309,7 @@ impl Said<'_> {
             let mut told = commands.iter().filter_map(|command| command.git_command());
             told.any(|name| names.contains(&name))
         };
-        // The output of these is read together with what they print when they are done.
+        // `git::committed` and `git::pushed` read these, together with the lines that they print on success.
         if is(&["commit", "push"]) {
             return false;
         }

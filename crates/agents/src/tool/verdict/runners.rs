@@ -19,7 +19,7 @@ pub(super) struct Runners {
     pub(super) runs_others: bool,
     /// Whether each of the programs that run others reports a failure itself, at the end of the output.
     pub(super) reports_failures: bool,
-    /// Whether exactly one runner runs, once. Of several verdicts the last one is its own.
+    /// Whether exactly one runner runs, once. Of several verdicts the last one is the runner's own.
     pub(super) is_single: bool,
     /// Whether the end of the run's output is shown.
     pub(super) shows_end: bool,

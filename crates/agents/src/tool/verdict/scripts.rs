@@ -347,7 +347,8 @@ fn managers(reading: &mut Reading<'_>, line: &str) {
     let lifecycle = lifecycle
         .is_some_and(|rest| rest.starts_with("Test failed") || rest.starts_with("Command failed"));
     let bun = line.starts_with("error: script \"") && line.contains("\" exited with code ");
-    // `pnpm -r test` puts the name of the package before every line of a script, and says at the end that one failed.
+    // `pnpm -r test` puts the name of the package before every line of a script, and says at the end that a script has
+    // failed.
     let recursive = inside.starts_with("ERR_PNPM_RECURSIVE_");
     let failed = lifecycle
         || recursive

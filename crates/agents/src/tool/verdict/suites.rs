@@ -234,7 +234,7 @@ fn gotestsum(reading: &mut Reading<'_>, line: &str) {
     reading.summary(Family::Go, tally);
 }
 
-/// Names of a test in the summaries of rspec, minitest and mix.
+/// Words for a test in the summaries of rspec, minitest and mix.
 const EXAMPLES: &[&str] = &["example", "run", "test", "doctest", "property", "properties"];
 
 /// rspec, minitest, mix: `3 examples, 1 failure, 1 pending`, `1 doctest, 2 properties, 40 tests, 0 failures`.
@@ -502,7 +502,7 @@ pub(super) fn end(reading: &mut Reading<'_>) {
     let is_over = reading.runners.is_single && reading.runners.shows_end && go.ends_green;
     reading.at = go.at;
     reading.red(Family::Go, go.red && !is_over);
-    // Go counts nothing itself, and where an attempt begins is not printed.
+    // Go prints no counts itself, and does not show where an attempt begins.
     if go.tally.is_empty() || reading.runners.repeats {
         return;
     }

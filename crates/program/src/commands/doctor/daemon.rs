@@ -69,7 +69,7 @@ fn answers(world: &World, hello: &Hello) -> Value {
     check("daemon", "ok", &detail, "")
 }
 
-/// It hangs, or it answers that it serves another database.
+/// The check for a daemon that hangs, or that answers that it serves another database.
 fn refuses(world: &World, error: OpError) -> Value {
     match daemon::discovery(&world.locations) {
         Some(found) if error.code == Code::Timeout => check(
@@ -85,7 +85,7 @@ fn refuses(world: &World, error: OpError) -> Value {
     }
 }
 
-/// A process holds the lock and does not answer.
+/// The check for a process that holds the lock and does not answer.
 fn silent(world: &World, holder: Holder) -> Value {
     let pid = road::out_of_reach(&world.locations);
     if others_may_write(world) {

@@ -41,7 +41,7 @@ pub(super) fn check_here(
         let evidence = (has_files(ask, project, &here.main_root), has_name(project));
         (evidence != (false, false)).then_some((evidence, project))
     });
-    // Of equal ones the first: `max_by_key` alone returns the last.
+    // Of equally likely projects the first: `max_by_key` alone returns the last.
     let likely: Vec<_> = likely.collect();
     let (_, meant) = likely.into_iter().rev().max_by_key(|(evidence, _)| *evidence)?;
     let old = roots(meant).next()?;

@@ -127,7 +127,7 @@ fn unfit(path: &Path) -> Option<String> {
     open.or(refused)
 }
 
-/// The directories that only the user may write to.
+/// The directories that other users must not write to.
 pub(super) fn directories(locations: &Locations) -> Vec<PathBuf> {
     let [first, second] = locations.spools();
     let log = locations.hook_log().parent().map(Path::to_path_buf);
@@ -135,7 +135,7 @@ pub(super) fn directories(locations: &Locations) -> Vec<PathBuf> {
     all.into_iter().chain(log).filter(|dir| dir.exists()).collect()
 }
 
-/// The existing files that only the user may read.
+/// The existing files that must be closed to other users.
 pub(super) fn private_files(locations: &Locations) -> Vec<PathBuf> {
     let database = &locations.database;
     let beside = |ending: &str| {

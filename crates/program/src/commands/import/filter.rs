@@ -182,7 +182,7 @@ impl ProjectFilter {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.insert(name.clone());
         }
-        // Each pattern is tried, so that one that matches nothing can be named.
+        // Every pattern is tried, so that a note can name patterns that match nothing.
         let excluded = self.excluded.iter().filter(|pattern| pattern.excludes(project)).count();
         let is_wanted = self.wanted.as_ref().is_none_or(|pattern| pattern.matches(project));
         is_wanted && excluded == 0

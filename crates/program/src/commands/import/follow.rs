@@ -29,7 +29,7 @@ const FOLLOWED: &str = "import.follow";
 struct Following {
     /// The size and time of each transcript that is complete, so that the store is asked only about others.
     complete: HashMap<[u8; 16], (u64, i64)>,
-    /// The one import that has all records.
+    /// The import that all records are added to.
     batch: Option<i64>,
 }
 
@@ -45,7 +45,7 @@ impl Following {
         files.into_iter().filter(|(_, file)| is_new(file)).collect()
     }
 
-    /// Imports what is new in these transcripts.
+    /// Imports the new events of these transcripts.
     fn scan(&mut self, road: &dyn Road, mut plan: ImportPlan) -> Result<ImportTotals, OpError> {
         plan.files = self.changed(plan.files);
         plan.batch = self.batch;
@@ -62,7 +62,7 @@ impl Following {
                     self.complete.insert(path_hash(file).0, (file.bytes, file.modified));
                 }
             }
-            // The user undid it.
+            // The user undid this import.
             Err(error) if error.code == Code::NotFound => self.batch = None,
             Err(_) => {}
         }

@@ -75,7 +75,7 @@ impl<'w> Importer<'w> {
 
     pub(super) fn run(mut self) -> Result<ImportTotals, OpError> {
         let (plan, now) = (self.plan, client::clock::now_ms());
-        // On a machine with few cores an import would take them from hooks and searches.
+        // On a machine with few cores an import would slow down hooks and searches.
         server::platform::work_in_background();
         let cursors = self.cursors()?;
         let known = |file: &Transcript| cursors.get(&::import::path_hash(file).to_string());
@@ -107,13 +107,13 @@ impl<'w> Importer<'w> {
         Ok(self.totals)
     }
 
-    /// Notes that so many bytes more are done.
+    /// Adds these bytes to the progress.
     fn advance(&mut self, bytes: u64) {
         self.done += bytes;
         self.bar.set_position(self.done);
     }
 
-    /// The error that ends an import, and what is stored all the same.
+    /// The error that ends an import, with a hint about the records that were added before.
     fn ended_by(&self, error: OpError) -> OpError {
         let added = match self.totals.counts.added() {
             0 => return error,
@@ -230,7 +230,7 @@ impl<'w> Importer<'w> {
         pending: &mut UnsentEvents,
         event: ReadyEvent,
     ) -> Result<(), OpError> {
-        // A copy of an event that a dry run counted is known.
+        // A copy of an event that this dry run has counted is a known record.
         if event.origin.is_some_and(|origin| !self.counted.insert(origin)) {
             self.totals.copied(source.name, &event.session);
             return Ok(());

@@ -152,7 +152,7 @@ fn redacted(json: &str) -> Vec<String> {
     if secrets::redacted_rules(json).is_empty() {
         return Vec::new();
     }
-    // A member's name may have a redaction too, which is none of a text.
+    // A member's name may have a redaction too, which does not count.
     let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
     secrets::redacted_rules_json(&value).into_iter().map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! Records that are no transcripts on their way to the daemon: exports, repositories, and the memories of other tools.
+//! Sends records that are not from transcripts to the daemon: exports, repositories, and the memories of other tools.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

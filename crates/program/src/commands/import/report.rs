@@ -69,7 +69,7 @@ pub(super) fn report(world: &mut World, plan: &ImportPlan, totals: &ImportTotals
     world.out.result(&result, Some(&move |_: &Value| text.clone()))
 }
 
-/// The files that could not be read, or a part of them.
+/// The files that could not be read, wholly or in part.
 fn problems_of(totals: &ImportTotals) -> Vec<Value> {
     let problems = totals.problems.iter().map(|(path, report)| (path, &report.problems));
     let of_records = totals.record_problems.iter().map(|(path, report)| (path, &report.problems));

@@ -74,7 +74,7 @@ impl ImportTotals {
         self.files += 1;
         self.unknown += report.unknown;
         let skipped: u64 = report.problems.values().map(|(_, count)| count).sum();
-        // A file with several sessions is one that was resumed: they are in one project.
+        // Several sessions in one file are a session that was resumed, so all of them are in one project.
         if let Some(session) = report.sessions.first().filter(|_| report.unknown + skipped > 0) {
             let notes = self.notes.entry((source, session.clone())).or_default();
             notes.not_understood += report.unknown + skipped;

@@ -156,7 +156,7 @@ impl Data {
         Data::result(&kept, places, Vec::new(), daemon)
     }
 
-    /// Prepares the deletion: stops the daemon and takes its lock, so that no process writes meanwhile. If the daemon
+    /// Prepares the deletion: stops the daemon and takes its lock, so that no process writes during it. If the daemon
     /// does not stop, nothing is changed.
     pub(super) fn make_way(&self, world: &mut World) -> Result<Option<Lock>, OpError> {
         if self.is_empty() && lock::holder(&world.locations).is_none() {
