@@ -44,7 +44,9 @@ impl fmt::Display for DbProblem {
             DbProblem::Damaged => "the database is damaged",
             DbProblem::Locked => "the database is locked by another program",
             DbProblem::Changing => "the database changes while it is read",
-            DbProblem::TooLarge => "the database is too large to be copied and has to be recovered",
+            DbProblem::TooLarge => {
+                "the database can only be read from a copy and is too large for one"
+            }
             DbProblem::Unreadable(why) => why,
         })
     }

@@ -605,7 +605,7 @@ pub const SEARCH_TIME: Duration = in_this_build(Duration::from_millis(50));
 /// Milliseconds by which a record's time may move while repetitions are folded into it, with a margin.
 pub const RECORD_MOVES_MS: i64 = 3_600_000;
 
-// Page sizes of operations that read records: default and maximum.
+// Limits of operations that read records; of page sizes the default and the maximum.
 
 /// Minimum length of a commit hash prefix: a shorter one may match too many commits.
 pub const COMMIT_HASH_CHARS_MIN: usize = 7;

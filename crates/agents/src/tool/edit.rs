@@ -62,7 +62,7 @@ fn lines_from(text: &str, skip: usize) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
-/// The first of these lines, as one. A line of brackets alone is left out after the first.
+/// The first few of these lines, joined. Lines of brackets alone are left out; without other lines, the first is used.
 fn joined<'l>(lines: impl Iterator<Item = &'l String>) -> String {
     let says = |line: &&String| line.chars().any(char::is_alphanumeric);
     let mut lines = lines.peekable();

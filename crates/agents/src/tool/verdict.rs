@@ -51,7 +51,7 @@ pub(super) struct RunReport {
     pub(super) runner: Option<&'static str>,
 }
 
-/// Programs with similar verdicts share a family, so that their numbers are added up only once.
+/// Programs with similar verdicts share a family. Each family has one tally; a run reports that of one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Pytest,

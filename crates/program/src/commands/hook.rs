@@ -142,8 +142,8 @@ fn answer_in_time(event: HookEvent, locations: Locations, started: Instant) -> O
     answered.recv_timeout(left).ok()?
 }
 
-/// The answer from the store. The spool is drained for as long as the agent can wait, and the event itself is
-/// ingested in any case. If another process holds the store, such as a hanging daemon, the store is only read.
+/// The answer from the store. The spool is drained for a limited time, and the event itself is ingested ahead of the
+/// rest. If another process holds the store, such as a hanging daemon, the store is only read: the event stays spooled.
 fn answer(event: &HookEvent, locations: &Locations, started: Instant) -> Option<HookAnswer> {
     let config = world::config(&crate::kit::kit().table, locations).ok()?;
     let answers_prompts =

@@ -110,7 +110,7 @@ fn pretty(result: &Value) -> String {
     if result["copied"] == true {
         let copy = result["command"].as_str().unwrap_or_default();
         lines.push(format!(
-            "copied the program to {copy}; `rekindle uninstall` removes it once this folder is gone"
+            "copied the program to {copy}; `rekindle uninstall` removes it once the plugin's folder is gone"
         ));
     }
     let dir = connect::quoted(result["directory"].as_str().unwrap_or_default());
