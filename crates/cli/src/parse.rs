@@ -223,7 +223,7 @@ impl LineParts<'_> {
         }
     }
 
-    /// `show PATH` of an entry that is no record, such as `memory://ID`: the call of `get`.
+    /// `show PATH` of an entry such as `memory://ID` as a call of `get`. Records have ids and are shown by `show` itself.
     fn entry_shown(&self, path: &[&str]) -> Option<OpCall> {
         let of = |words: &[&str]| self.table.iter().find(|op| op.info.cli.path == words);
         let ids = Param::all(of(path).filter(|_| path == SHOW)?);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::observation::ObsType;
 
-    fn run(id: i64, line: &str, metadata: Value) -> Observation {
+    pub(super) fn run(id: i64, line: &str, metadata: Value) -> Observation {
         Observation {
             id,
             timestamp: id,

@@ -538,7 +538,7 @@ impl SearchParams {
         let is_default = self.diverse && self.order_by == OrderBy::Best;
         let mut first: Vec<Hit> = Vec::new();
         for one in ranked.iter().take(limits::EVIDENCE_HITS) {
-            // A record that only asks is no answer. Its turn, which includes the answer, is judged below.
+            // A question alone does not answer. Its turn, which includes the answer, is judged below.
             let asks = is_default && records.read_hit(rx, one.hit)?.is_some_and(turns::only_asks);
             first.extend((!asks).then_some(one.hit));
         }

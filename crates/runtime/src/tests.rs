@@ -505,11 +505,11 @@ fn wait_for_jobs(home: &TestRuntime, count: usize) {
 }
 
 /// A plugin that panics at each event.
-struct Broken;
+struct Panicking;
 
-impl Plugin for Broken {
+impl Plugin for Panicking {
     fn name(&self) -> &'static str {
-        "broken"
+        "panicking"
     }
 
     fn operations(&self) -> Vec<Operation> {
@@ -527,7 +527,7 @@ impl Plugin for Broken {
 
 #[test]
 fn a_plugin_gets_the_committed_events_in_order_beside_a_plugin_that_panics() {
-    let home = home_with(vec![Arc::new(Broken)]);
+    let home = home_with(vec![Arc::new(Panicking)]);
     for call in 20..23 {
         home.runtime.call(request("write", call, Tier::Person)).unwrap();
     }

@@ -123,7 +123,7 @@ fn to_note(tx: &Tx<'_>) -> Result<Option<Pauses>, OpError> {
     Ok(Some(Pauses { pauses, aliases }))
 }
 
-/// Writes the pause file, or deletes it if there is no pause. If writing fails, events of paused projects are dropped
+/// Writes the pause file, or deletes it once capture is resumed everywhere. If writing fails, events of paused projects are dropped
 /// when they are ingested.
 fn note(file: &Path, pauses: Option<&Pauses>) -> io::Result<()> {
     let Some(pauses) = pauses else { return fs::remove_file(file) };

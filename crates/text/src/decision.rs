@@ -97,8 +97,8 @@ const COMMENTS: &[&str] = &["it", "its", "that", "this", "these", "they", "there
 /// Sentences with more characters are prose that happens to contain such words.
 const CHARS_MAX: usize = 400;
 
-/// The first sentence of a text that states a decision, with the sentences directly after it that also state one or say
-/// what to do: "Never do it again" belongs to the decision. If they reject something and the next sentence states what
+/// The first sentence of a text that states a decision, with the sentences directly after it that also state one or give
+/// an instruction: "Never do it again" belongs to the decision. If they reject something and the next sentence states what
 /// is used instead, that sentence is included. Questions and code state no decision.
 pub fn decision(text: &str) -> Option<&str> {
     let mut all = sentences_of(text).skip_while(|sentence| !states_decision(sentence));

@@ -149,7 +149,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::observation::ObsType;
     use crate::run::red;
 
     fn run(id: i64, (line, program, subcommand, runner): Line<'_>, result: &str) -> Observation {
@@ -160,25 +159,7 @@ mod tests {
         if !runner.is_empty() {
             metadata["run"]["runner"] = Value::from(runner);
         }
-        Observation {
-            id,
-            timestamp: id,
-            session_id: "s".into(),
-            project: "p".into(),
-            obs_type: ObsType::Command.into(),
-            source_event: "PostToolUse".into(),
-            tool_name: None,
-            file_path: None,
-            content: line.into(),
-            metadata: Some(metadata),
-            is_pinned: false,
-            prompt_id: None,
-            agent: "claude-code".into(),
-            agent_id: None,
-            damaged: false,
-            at_ms: id * 1000,
-            project_row: 1,
-        }
+        crate::run::tests::run(id, line, metadata)
     }
 
     /// A command line, its program and sub-command, and the runner that its output shows.

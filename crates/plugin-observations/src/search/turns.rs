@@ -302,7 +302,7 @@ pub(super) fn by_turns(
     let best = turns.len().min(OUTCOME_TURNS);
     let outcomes = Outcomes { rx, filter, own_session, hits, kinds: &kinds, folds, records };
     outcomes.add_to(turns.split_at_mut(best).0, &mut behind)?;
-    // A turn that only asks, and got no answer, is no answer.
+    // A question without a reply does not answer another question.
     let is_unanswered = |turn: &Turn| {
         turn.hits.iter().all(|one| records.get(one.ranked.hit.id).is_some_and(only_asks))
     };
