@@ -1,8 +1,6 @@
 //! Memories in the store: texts that an agent or a user asked to keep. A newer memory can supersede older ones; each
 //! memory has at most one direct successor, so the chain of successors ends at the current memory.
 
-use std::collections::HashSet;
-
 use meaning::Vector;
 use model::OpError;
 use model::memory::{MemoryCategory, MemoryStatus, id_of};
@@ -15,7 +13,8 @@ use text::secrets::Redacted;
 use crate::aggregate::{Aggregate, Document, GuardedColumn, Records, json_ids};
 use crate::calls;
 use crate::cells::Cells as _;
-use crate::memory_vectors::{KnownVectors, MemoryVectors, UnindexedMemory};
+pub use crate::memory_vectors::NearestMemories;
+use crate::memory_vectors::{KnownVectors, MemoryVectors};
 use crate::table_info::{Reference, TableInfo, TableRole, TextColumns, WordColumn};
 use crate::texts::{Replacement, Texts};
 use crate::tx::{Rx, Tx};
@@ -79,8 +78,9 @@ impl Memory {
 
 /// Stores a memory. Returns its record id and its UUID.
 pub fn add(tx: &Tx<'_>, new: &NewMemory<'_>) -> Result<(i64, String), OpError> {
+    const RANDOM: &str = "SELECT random(), random()";
     let read = |row: &Row<'_>| Ok([row.cell::<i64>(0)?, row.cell::<i64>(1)?]);
-    let [high, low] = tx.sql(|db| db.query_row("SELECT random(), random()", [], read))?;
+    let [high, low] = tx.sql(|db| db.prepare_cached(RANDOM)?.query_row([], read))?;
     let random = (u128::from(high.cast_unsigned()) << 64) | u128::from(low.cast_unsigned());
     let uuid = id_of(random.to_be_bytes());
     Ok((add_with_uuid(tx, new, &uuid)?, uuid))
@@ -221,13 +221,12 @@ pub fn newest(rx: &Rx<'_>, projects: Option<&[i64]>, limit: usize) -> Result<Vec
     rx.sql(|db| db.prepare_cached(&select)?.query_map(given, memory)?.collect())
 }
 
-/// The memories of these projects, or of all, whose cosine with the beginning of a text is at least `least`, nearest first:
-/// record ids with cosines. Memories that are not indexed yet are included.
+/// The memories that are nearest to the beginning of a text, nearest first: record ids with cosines. Memories that are not
+/// indexed yet are included.
 pub fn nearest(
     rx: &Rx<'_>,
     text: &str,
-    projects: Option<&[i64]>,
-    least: f64,
+    wanted: NearestMemories<'_>,
 ) -> Result<Vec<(i64, f64)>, OpError> {
     let Some(vector) = beginning(text) else { return Ok(Vec::new()) };
     let passages = rx.passages()?;
@@ -236,11 +235,7 @@ pub fn nearest(
     let mut known = vectors.after((passages.changes(), changes));
     known.add_indexed(&passages, rx.registry().kind_of(KIND));
     add_unindexed(rx, &mut known)?;
-    let mut near = known.near(&passages, &vector, (projects, least));
-    near.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(b.cmp(a)));
-    let mut seen = HashSet::new();
-    near.retain(|(id, _)| seen.insert(*id));
-    Ok(near)
+    Ok(known.nearest(&passages, &vector, wanted))
 }
 
 /// Adds the memories that were written since and are not indexed, and removes those that are indexed by now.
@@ -255,12 +250,12 @@ fn add_unindexed(rx: &Rx<'_>, known: &mut KnownVectors) -> Result<(), OpError> {
         let mut select = db.prepare_cached(NEW)?;
         select.query_map([after], |row| Ok((row.cell(0)?, row.cell(1)?)))?.collect()
     })?;
-    let mut new = Vec::new();
     for (id, project) in rows {
-        let vector = get(rx, id)?.and_then(|memory| beginning(&memory.content));
-        new.extend(vector.map(|vector| UnindexedMemory { id, project, vector }));
+        if let Some(vector) = get(rx, id)?.and_then(|memory| beginning(&memory.content)) {
+            known.add_unindexed((id, project), &vector);
+        }
     }
-    known.add_unindexed(last, new);
+    known.set_last(last);
     Ok(())
 }
 

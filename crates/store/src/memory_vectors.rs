@@ -18,21 +18,37 @@ pub(crate) struct MemoryVectors(Mutex<KnownVectors>);
 pub(crate) struct KnownVectors {
     /// The change counters of the passages and of the texts that the vectors belong to.
     changes: (u64, u64),
-    /// The indexed memories: their passages, and the columns of the vectors. Some may be deleted.
+    /// The passages of the indexed memories, some of which may be deleted, and their vectors.
     passages: Vec<usize>,
-    cells: Vec<[i8; DIMENSIONS]>,
-    reciprocals: Vec<f32>,
+    indexed: VectorColumns,
     /// The passages of the catalogue up to here were read.
     end: usize,
-    unindexed: Vec<UnindexedMemory>,
+    /// The ids and projects of the unindexed memories, in the order of the ids, and their vectors.
+    unindexed: Vec<(i64, i64)>,
+    unindexed_vectors: VectorColumns,
     /// The unindexed documents up to this one were read.
     last: i64,
 }
 
-pub(crate) struct UnindexedMemory {
-    pub(crate) id: i64,
-    pub(crate) project: i64,
-    pub(crate) vector: Vector,
+/// The columns of vectors, as they are scanned.
+#[derive(Default)]
+struct VectorColumns {
+    cells: Vec<[i8; DIMENSIONS]>,
+    reciprocals: Vec<f32>,
+}
+
+/// The memories of a comparison: those of these projects, or of all, with at least this cosine, and how many of them.
+#[derive(Clone, Copy)]
+pub struct NearestMemories<'a> {
+    pub projects: Option<&'a [i64]>,
+    pub least: f64,
+    pub count: usize,
+}
+
+/// The nearest memories so far: record ids with cosines, the nearest first; of two with one cosine, the newer first.
+struct NearestSoFar {
+    count: usize,
+    found: Vec<(i64, f64)>,
 }
 
 impl MemoryVectors {
@@ -63,8 +79,7 @@ impl KnownVectors {
         for passage in passages.of_kind(kind, new).flatten() {
             if let Some(vector) = passages.vector(passage) {
                 self.passages.push(passage);
-                self.cells.push(*vector.cells());
-                self.reciprocals.push(vector.reciprocal());
+                self.indexed.push(vector.cells(), vector.reciprocal());
             }
         }
         self.end = self.end.max(passages.end());
@@ -74,53 +89,94 @@ impl KnownVectors {
     /// `ends` are the first and the last unindexed document. Returns the document behind which there are others to
     /// add, if there are any.
     pub(crate) fn keep_unindexed(&mut self, ends: (Option<i64>, Option<i64>)) -> Option<i64> {
-        let (Some(first), Some(last)) = ends else {
-            self.unindexed.clear();
-            return None;
-        };
-        self.unindexed.retain(|memory| memory.id >= first);
+        let (first, last) = ends.0.zip(ends.1).unwrap_or((i64::MAX, self.last));
+        let indexed = self.unindexed.partition_point(|(id, _)| *id < first);
+        self.unindexed.drain(..indexed);
+        self.unindexed_vectors.remove_first(indexed);
         (last > self.last).then_some(self.last)
     }
 
-    /// Adds the unindexed memories up to this document.
-    pub(crate) fn add_unindexed(&mut self, last: i64, new: Vec<UnindexedMemory>) {
-        self.unindexed.extend(new);
+    /// Adds an unindexed memory, whose id is greater than those of all others.
+    pub(crate) fn add_unindexed(&mut self, (id, project): (i64, i64), vector: &Vector) {
+        self.unindexed.push((id, project));
+        self.unindexed_vectors.push(vector.cells(), vector.reciprocal());
+    }
+
+    /// Notes that all unindexed documents up to this one were added.
+    pub(crate) fn set_last(&mut self, last: i64) {
         self.last = last;
     }
 
-    /// The memories of these projects, or of all, whose cosine with a vector is at least this, in any order and some more
-    /// than once: record ids with cosines.
-    pub(crate) fn near(
+    /// The memories that are nearest to a vector: record ids with cosines, the nearest first.
+    pub(crate) fn nearest(
         &self,
         passages: &Passages,
         vector: &Vector,
-        (projects, least): (Option<&[i64]>, f64),
+        wanted: NearestMemories<'_>,
     ) -> Vec<(i64, f64)> {
-        let is_wanted = |project| projects.is_none_or(|projects| projects.contains(&project));
-        let indexed = self.near_passages(vector, least).into_iter();
-        let indexed = indexed.filter(|(passage, _)| is_wanted(passages.project(*passage)));
-        // A deleted passage has no document.
-        let indexed =
-            indexed.filter_map(|(passage, cosine)| Some((passages.doc(passage)?, cosine)));
-        let unindexed = self.unindexed.iter().filter(|memory| is_wanted(memory.project));
-        let unindexed = unindexed
-            .map(|memory| (memory.id, f64::from(meaning::cosine(vector, &memory.vector))))
-            .filter(|(_, cosine)| *cosine >= least);
-        indexed.chain(unindexed).collect()
+        let is_wanted =
+            |project| wanted.projects.is_none_or(|projects| projects.contains(&project));
+        let mut nearest = NearestSoFar { count: wanted.count, found: Vec::new() };
+        self.indexed.each_near(vector, wanted.least, |position, cosine| {
+            let passage = self.passages[position];
+            if nearest.is_near(cosine) && is_wanted(passages.project(passage)) {
+                // A deleted passage has no document.
+                passages.doc(passage).into_iter().for_each(|id| nearest.add(id, cosine));
+            }
+        });
+        self.unindexed_vectors.each_near(vector, wanted.least, |position, cosine| {
+            let (id, project) = self.unindexed[position];
+            if is_wanted(project) {
+                nearest.add(id, cosine);
+            }
+        });
+        nearest.found
+    }
+}
+
+impl VectorColumns {
+    fn push(&mut self, cells: &[i8; DIMENSIONS], reciprocal: f32) {
+        self.cells.push(*cells);
+        self.reciprocals.push(reciprocal);
     }
 
-    /// The passages of indexed memories whose cosine with a vector is at least this.
-    fn near_passages(&self, vector: &Vector, least: f64) -> Vec<(usize, f64)> {
+    fn remove_first(&mut self, count: usize) {
+        self.cells.drain(..count);
+        self.reciprocals.drain(..count);
+    }
+
+    /// Calls `near` with the position and the cosine of each vector whose cosine with this one is at least `least`.
+    fn each_near(&self, vector: &Vector, least: f64, mut near: impl FnMut(usize, f64)) {
         let mut cosines = [0.0; VECTORS_AT_ONCE];
-        let mut near = Vec::new();
-        let columns =
+        let chunks =
             self.cells.chunks(VECTORS_AT_ONCE).zip(self.reciprocals.chunks(VECTORS_AT_ONCE));
-        for ((cells, reciprocals), passages) in columns.zip(self.passages.chunks(VECTORS_AT_ONCE)) {
+        for (number, (cells, reciprocals)) in chunks.enumerate() {
             meaning::scan(vector, cells, reciprocals, &mut cosines);
-            let found = cosines.iter().map(|cosine| f64::from(*cosine)).zip(passages);
-            let found = found.filter(|(cosine, _)| *cosine >= least);
-            near.extend(found.map(|(cosine, passage)| (*passage, cosine)));
+            let first = number * VECTORS_AT_ONCE;
+            for (position, cosine) in (first..).zip(&cosines[..cells.len()]) {
+                if f64::from(*cosine) >= least {
+                    near(position, f64::from(*cosine));
+                }
+            }
         }
-        near
+    }
+}
+
+impl NearestSoFar {
+    /// Whether a memory with this cosine may be one of the nearest.
+    fn is_near(&self, cosine: f64) -> bool {
+        self.found.len() < self.count || self.found.last().is_some_and(|last| cosine >= last.1)
+    }
+
+    /// Adds a memory if it is one of the nearest. It may be there already, by another of its passages.
+    fn add(&mut self, id: i64, cosine: f64) {
+        match self.found.iter().position(|(known, _)| *known == id) {
+            Some(place) if self.found[place].1 < cosine => drop(self.found.remove(place)),
+            Some(_) => return,
+            None => {}
+        }
+        let place = self.found.partition_point(|(known, other)| (*other, *known) > (cosine, id));
+        self.found.insert(place, (id, cosine));
+        self.found.truncate(self.count);
     }
 }

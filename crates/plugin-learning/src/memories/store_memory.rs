@@ -11,7 +11,7 @@ use place::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::memories::{self as stored, KIND, NewMemory};
+use store::memories::{self as stored, KIND, NearestMemories, NewMemory};
 use store::search::{self, ComparedText, Filter, Recipe};
 use store::{Rx, receipts};
 use text::secrets::{self, Profile, Redacted};
@@ -220,8 +220,11 @@ fn similar(
         let old = stored::by_uuid(rx, id)?.map(|old| stored::current(rx, old.id)).transpose()?;
         without.extend(old);
     }
-    let mut candidates: Vec<(i64, f64)> = match meaning {
-        true => stored::nearest(rx, content, projects, MAYBE_SAME_MEANING)?,
+    let candidates: Vec<(i64, f64)> = match meaning {
+        true => {
+            let (least, count) = (MAYBE_SAME_MEANING, limits::MEMORIES_COMPARED);
+            stored::nearest(rx, content, NearestMemories { projects, least, count })?
+        }
         false => {
             let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
             let found =
@@ -229,7 +232,6 @@ fn similar(
             found.into_iter().map(|found| (found.hit.id, found.alike.meaning)).collect()
         }
     };
-    candidates.truncate(limits::MEMORIES_COMPARED);
     let compared = ComparedText::new(content.to_owned());
     let mut named: Vec<SimilarMemory> = Vec::new();
     for (id, cosine) in candidates {

@@ -8,7 +8,7 @@ use text::secrets::{Profile, redact, redact_json};
 
 use super::NOW;
 use super::desk::{Desk, plain};
-use crate::memories::{self, NewMemory};
+use crate::memories::{self, NearestMemories, NewMemory};
 use crate::purge::{self, PurgeFilter};
 use crate::receipts::{self, NewReceipt};
 use crate::scrub::{self, Replacement};
@@ -167,6 +167,31 @@ fn a_record_with_a_new_id_loses_the_receipts_of_its_old_one() {
     assert_eq!(paths, [format!("memory://{id}")], "a memory is named by another id");
 }
 
+fn wanted(projects: Option<&[i64]>, least: f64) -> NearestMemories<'_> {
+    NearestMemories { projects, least, count: 10 }
+}
+
+#[test]
+fn only_as_many_of_the_nearest_memories_are_returned_as_are_wanted() {
+    let desk = Desk::new();
+    let text = "releases are built on tuesdays from the branch stable";
+    let far = add(&desk, "ada prefers tabs in the makefile", &[]);
+    let near = add(&desk, "releases are built on wednesdays from the branch stable", &[]);
+    desk.read(|_| Ok(()));
+    let nearest = add(&desk, text, &[]);
+    let few = |count: usize| -> Vec<i64> {
+        let wanted = NearestMemories { count, ..wanted(None, 0.0) };
+        let near = |rx: &crate::Rx<'_>| memories::nearest(rx, text, wanted);
+        desk.opening.store.read(near).unwrap().into_iter().map(|(id, _)| id).collect()
+    };
+    assert_eq!(
+        [few(1), few(2), few(9)],
+        [vec![nearest], vec![nearest, near], vec![nearest, near, far]]
+    );
+    let again = add(&desk, text, &[]);
+    assert_eq!(few(2), [again, nearest], "of two equal ones the newer is first");
+}
+
 /// Without them a series of similar memories would not name each other, or each write would wait for the index.
 #[test]
 fn the_nearest_memories_are_found_whether_they_are_indexed_or_not() {
@@ -175,7 +200,7 @@ fn the_nearest_memories_are_found_whether_they_are_indexed_or_not() {
     let other = desk.project.id + 1_000;
     let near = |projects: Option<&[i64]>| -> Vec<(i64, f64)> {
         let text = "releases are built on wednesdays from the branch stable";
-        desk.opening.store.read(|rx| memories::nearest(rx, text, projects, 0.0)).unwrap()
+        desk.opening.store.read(|rx| memories::nearest(rx, text, wanted(projects, 0.0))).unwrap()
     };
     let unindexed = near(None);
     assert_eq!(unindexed.len(), 1);
@@ -201,7 +226,7 @@ fn a_memory_that_was_changed_moved_or_removed_is_compared_as_it_is_now() {
             }
         };
         let near = |text: &'static str, projects: Option<&[i64]>| -> Vec<i64> {
-            let near = |rx: &crate::Rx<'_>| memories::nearest(rx, text, projects, 0.6);
+            let near = |rx: &crate::Rx<'_>| memories::nearest(rx, text, wanted(projects, 0.6));
             desk.opening.store.read(near).unwrap().into_iter().map(|(id, _)| id).collect()
         };
         let (releases, tabs) = ("releases are built on tuesdays", "ada prefers tabs in makefiles");
