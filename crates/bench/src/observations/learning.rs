@@ -71,6 +71,10 @@ fn figures(on: &StoreBench, off: &StoreBench, calls: usize) -> Result<Map<String
     );
     let start: LearningCall<'_> = ("start_ghap", Box::new(|n| ghap(n, &words(n))));
     let memory = |n| json!({ "content": format!("{} {n}", words(n)), "category": "fact", "session_id": "bench-m" });
+    // An agent's hooks record a session before its model calls a tool.
+    for number in 0..calls {
+        on.call("start_session", json!({ "session_id": ghap_session(number) }))?;
+    }
     let mut figures = Map::new();
     for (name, ours, beside) in [
         (
@@ -100,11 +104,15 @@ fn figures(on: &StoreBench, off: &StoreBench, calls: usize) -> Result<Map<String
     Ok(figures)
 }
 
+fn ghap_session(number: usize) -> String {
+    format!("bench-g{number}")
+}
+
 fn ghap(number: usize, words: &str) -> Value {
     json!({
         "domain": "debugging", "strategy": "read-the-error", "goal": format!("Find why {words} fails"),
         "hypothesis": format!("The {words} is out of date"), "action": format!("Renew the {words}"),
-        "prediction": "The tests pass", "session_id": format!("bench-g{number}"),
+        "prediction": "The tests pass", "session_id": ghap_session(number),
     })
 }
 
