@@ -10,7 +10,7 @@ use model::project::ProjectFacts;
 use model::{CallId, OpError, Reply, limits};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Rx, Store, Tx, Write, Written, projects, receipts, sessions};
+use store::{Rx, StartedWrite, Store, Tx, Write, Written, projects, receipts, sessions};
 
 use crate::caller::KnownCaller;
 use crate::config::Config;
@@ -89,6 +89,25 @@ pub struct CallStore<'a> {
     job: Option<Arc<RunningJob>>,
 }
 
+/// A write of a call that has started.
+pub struct CallWrite<'c, T> {
+    started: StartedWrite<T>,
+    repeated: &'c RefCell<Option<String>>,
+}
+
+impl<T> CallWrite<'_, T> {
+    /// Waits for COMMIT and returns the output.
+    pub fn wait(self) -> Result<T, OpError> {
+        match self.started.wait()? {
+            Written::Done(value) => Ok(value),
+            Written::Repeated(answer) => {
+                self.repeated.replace(Some(answer));
+                Err(OpError::internal("this call was answered before"))
+            }
+        }
+    }
+}
+
 impl<'a> CallStore<'a> {
     pub fn new(
         store: &'a Store,
@@ -131,6 +150,15 @@ impl<'a> CallStore<'a> {
         self.write_as(self.call, f)
     }
 
+    /// Starts such a write and returns at once, for an operation that adds to its output meanwhile. A repeat of the call
+    /// gets the output without the addition.
+    pub fn start_write<T: Serialize + Send + 'static>(
+        &self,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<CallWrite<'_, T>, OpError> {
+        self.start_write_as(self.call, f)
+    }
+
     /// Like [`CallStore::write`], for operations that recognise their own repeats: no answer is stored.
     pub fn write_unanswered<T: Serialize + Send + 'static>(
         &self,
@@ -142,8 +170,16 @@ impl<'a> CallStore<'a> {
     fn write_as<T: Serialize + Send + 'static>(
         &self,
         call: Option<CallId>,
-        mut f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<T, OpError> {
+        self.start_write_as(call, f)?.wait()
+    }
+
+    fn start_write_as<T: Serialize + Send + 'static>(
+        &self,
+        call: Option<CallId>,
+        mut f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<CallWrite<'_, T>, OpError> {
         let (events, facts) = (self.events.take(), self.facts.take());
         let noted = move |tx: &Tx<'_>| {
             let written = f(tx)?;
@@ -156,13 +192,8 @@ impl<'a> CallStore<'a> {
             Ok(written)
         };
         let fingerprint = self.fingerprint;
-        match self.store.write(Write { call, fingerprint, at: self.now }, noted)? {
-            Written::Done(value) => Ok(value),
-            Written::Repeated(answer) => {
-                self.repeated.replace(Some(answer));
-                Err(OpError::internal("this call was answered before"))
-            }
-        }
+        let started = self.store.start_write(Write { call, fingerprint, at: self.now }, noted)?;
+        Ok(CallWrite { started, repeated: &self.repeated })
     }
 
     /// Runs `f` in a transaction that is rolled back, for an operation that says what it would do.

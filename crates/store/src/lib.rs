@@ -113,6 +113,6 @@ pub use hint_rows::REPAIRED as HINTS_REPAIRED;
 pub use index::RecordKind;
 pub use record_types::{check_type, is_declared, superseded_by};
 pub use registry::{declared_kinds, other_kinds};
-pub use store::{OnOpen, Opened, Options, Publish, Store, Write, Written};
+pub use store::{OnOpen, Opened, Options, Publish, StartedWrite, Store, Write, Written};
 pub use tx::{Rx, Tx};
 pub use verdicts::TextQuestion;

@@ -96,6 +96,16 @@ pub enum Written<T> {
     Repeated(String),
 }
 
+/// A write that is queued or runs, while its caller does something else. It is also done if this value is dropped.
+pub struct StartedWrite<T>(Answer<Result<Written<T>, OpError>>);
+
+impl<T> StartedWrite<T> {
+    /// Waits for COMMIT.
+    pub fn wait(self) -> Result<Written<T>, OpError> {
+        self.0.wait().ok_or_else(closed)?
+    }
+}
+
 /// The store; cloning it is cheap.
 #[derive(Clone)]
 pub struct Store {
@@ -193,7 +203,16 @@ impl Store {
         write: Write,
         f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
     ) -> Result<Written<T>, OpError> {
-        self.submit(write, f)?.wait().ok_or_else(closed)?
+        self.start_write(write, f)?.wait()
+    }
+
+    /// Queues a write and returns at once.
+    pub fn start_write<T: Serialize + Send + 'static>(
+        &self,
+        write: Write,
+        f: impl FnMut(&Tx<'_>) -> Result<T, OpError> + Send + 'static,
+    ) -> Result<StartedWrite<T>, OpError> {
+        self.submit(write, f).map(StartedWrite)
     }
 
     /// Queues a write and returns at once. `then` gets its result on the writer's thread, which it must

@@ -126,14 +126,9 @@ impl Op for StoreMemory {
         let target = CallTarget::of(cx, params.session_id.as_deref(), params.cwd.as_deref())?;
         let question = target.projects(Wanted::Here);
         let meaning = cx.config.boolean("search.meaning");
-        let find = |rx: &Rx<'_>| {
-            let projects = question.scope(rx)?.ids();
-            similar(rx, (&content, meaning), projects.as_deref(), &supersedes)
-        };
-        // Embeddings of unindexed memories are computed; words are found through the index only.
-        let similar = if meaning { cx.store.read(find)? } else { cx.store.search(find)?.0 };
         let (category, importance, now) = (params.category, params.importance, cx.now);
-        cx.store.write(move |tx| {
+        let (text, ids) = (content.clone(), supersedes.clone());
+        let write = cx.store.start_write(move |tx| {
             let to = target.resolve(tx)?;
             let session = to.session.as_ref().map(|(id, _)| *id);
             let mut old = Vec::new();
@@ -173,9 +168,24 @@ impl Op for StoreMemory {
                 created_at: time::rfc3339(now),
                 project: to.project.name.clone(),
                 superseded,
-                similar: similar.clone(),
+                similar: Vec::new(),
             })
-        })
+        })?;
+        let find = |rx: &Rx<'_>| {
+            let projects = question.scope(rx)?.ids();
+            similar(rx, (&text, meaning), projects.as_deref(), &ids)
+        };
+        // Embeddings of unindexed memories are computed; words are found through the index only.
+        let similar = match meaning {
+            true => cx.store.read(find),
+            false => cx.store.search(find).map(|(similar, _)| similar),
+        };
+        let output = write.wait()?;
+        // The memory is stored even if the comparison failed, and the comparison may have met it.
+        let mut similar = similar.unwrap_or_default();
+        similar.retain(|other| other.id != output.id);
+        similar.truncate(limits::MEMORIES_SIMILAR_MAX);
+        Ok(StoreMemoryOutput { similar, ..output })
     }
 }
 
@@ -222,20 +232,26 @@ fn similar(
     }
     let candidates: Vec<(i64, f64)> = match meaning {
         true => {
-            let (least, count) = (MAYBE_SAME_MEANING, limits::MEMORIES_COMPARED);
+            let (least, count) = (MAYBE_SAME_MEANING, limits::MEMORIES_COMPARED + 1);
             stored::nearest(rx, content, NearestMemories { projects, least, count })?
         }
         false => {
             let filter = Filter { projects, kind: RecordType::of(KIND), ..Filter::default() };
-            let found =
-                search::similar(rx, Recipe::Lexical, content, &filter, limits::MEMORIES_COMPARED)?;
+            let found = search::similar(
+                rx,
+                Recipe::Lexical,
+                content,
+                &filter,
+                limits::MEMORIES_COMPARED + 1,
+            )?;
             found.into_iter().map(|found| (found.hit.id, found.alike.meaning)).collect()
         }
     };
     let compared = ComparedText::new(content.to_owned());
     let mut named: Vec<SimilarMemory> = Vec::new();
     for (id, cosine) in candidates {
-        if named.len() == limits::MEMORIES_SIMILAR_MAX {
+        // One more than are named: one of them may be the new memory.
+        if named.len() > limits::MEMORIES_SIMILAR_MAX {
             break;
         }
         let Some(found) = stored::get(rx, id)? else { continue };
