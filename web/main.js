@@ -600,6 +600,9 @@ const quietly = (promise) =>
 function showNothing() {
   close();
   chooseSession(null, null);
+  projects = null;
+  setUnobserved(0);
+  replace(byId("filters"));
   replace(byId("read-at"));
   setTitle("Signed out");
   replace(

@@ -46,7 +46,7 @@ function storeCard(status, counts) {
     "Database",
     facts([
       ["File", h("code", { class: "break" }, status.database)],
-      ["Hook events", number(status.events)],
+      ["Hook events, last 30 days", number(status.events)],
       ["Waiting in the spool", number(status.spooled)],
     ]),
     counts,
@@ -85,8 +85,17 @@ function notes(status) {
   );
 }
 
+/** Whether the store has a session: an event during a pause, or of an excluded project, leaves none. */
+async function isStored(session, signal) {
+  if (!session) return false;
+  return call("get_session", { session_id: session }, { signal }).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The time of the last event of each agent and of each hook, as `doctor` reports them. */
-function eventsCard(doctor, status) {
+function eventsCard(doctor, last, isLinked) {
   const agents = Object.entries(doctor.agents ?? {});
   const events = Object.entries(doctor.events ?? {});
   if (!agents.length && !events.length) {
@@ -107,7 +116,7 @@ function eventsCard(doctor, status) {
       table(
         "Last event of each agent",
         [
-          { title: "Agent", cell: ([name]) => name || "unknown" },
+          { title: "Agent", cell: ([name]) => name || "Not recorded: paused, excluded or deleted" },
           { title: "Last event", cell: ([, at]) => time(at) },
         ],
         agents,
@@ -121,12 +130,12 @@ function eventsCard(doctor, status) {
         events.sort(([, a], [, b]) => String(b).localeCompare(String(a))),
       ),
     ),
-    status.last_event
+    last
       ? h(
           "p",
           { class: "muted" },
-          `Last of all: ${status.last_event.name}`,
-          status.last_event.session ? [" of ", link({ session: status.last_event.session }, "this session")] : null,
+          `Last of all: ${last.name}`,
+          isLinked ? [" of ", link({ session: last.session }, "this session")] : null,
           ".",
         )
       : null,
@@ -287,7 +296,7 @@ export async function open(root, { signal }) {
       fill(events, async () => {
         // The checks read the whole database: they run on request.
         const [doctor, known] = await Promise.all([call("doctor", { checks: false }, { signal }), status()]);
-        return eventsCard(doctor, known);
+        return eventsCard(doctor, known.last_event, await isStored(known.last_event?.session, signal));
       }),
     ]);
     return { shown, all: Promise.all([shown, counted]) };

@@ -170,7 +170,9 @@ function chooseProject(project, projects) {
         h(
           "p",
           { class: "muted" },
-          "Undo splits its root off again; names and remotes that led to it stay with the other project.",
+          project.root
+            ? "Undo splits its root off again; names and remotes that led to it stay with the other project."
+            : "This cannot be undone: the project has no directory that could be split off again.",
         ),
         field("Merge into", choice),
         h(
@@ -196,7 +198,9 @@ async function merge(project, projects, reload) {
   await run(async () => {
     const { moved } = await call("merge_projects", { from: project.path, into: into.path });
     await reload();
-    undoable(`${plural(moved?.sessions ?? 0, "session")} moved to ${into.name}.`, async () => {
+    const done = `${plural(moved?.sessions ?? 0, "session")} moved to ${into.name}.`;
+    if (!project.root) return toast(done);
+    undoable(done, async () => {
       await call("split_project", { project: into.path, root: project.root });
       await reload();
     });

@@ -307,7 +307,8 @@ function missing(path, error) {
   const [, component, key] = hintName(path) ?? [];
   return empty(
     `There is no entry ${path}`,
-    `${error.message}.`,
+    // The error of an unknown entry only says that again.
+    error.code !== "not_found" && prose(`${error.message[0]?.toUpperCase() ?? ""}${error.message.slice(1)}.`),
     "It may have been deleted, or the address has a mistake.",
     component && ["A hint for another place is in ", link({ view: "hints", hint: `${component}/${key}` }, "Hints"), "."],
     [link({ view: "timeline" }, "Go to the timeline"), " or ", link({ view: "search" }, "search"), "."],

@@ -37,12 +37,17 @@ export function contextOf(card, { id, session, readSession, signal, guard }) {
     await readSession();
   }
 
-  /** Removes items of a set. Undo adds them again. */
+  /** Removes items of a set. Undo puts them back in their places; if the set changed meanwhile, at its end. */
   async function remove(name, items, said) {
+    const before = itemsOf(name);
     await removeItems(name, items);
+    const left = JSON.stringify(itemsOf(name));
     toast(said, {
       undo: async () => {
-        await call("set_relevant_context", { session_id: id, setName: name, items, mode: "merge" });
+        await readSession();
+        const same = JSON.stringify(itemsOf(name)) === left;
+        const restored = same ? { items: before, mode: "replace" } : { items, mode: "merge" };
+        await call("set_relevant_context", { session_id: id, setName: name, ...restored });
         await readSession();
       },
     });

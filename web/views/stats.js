@@ -7,7 +7,8 @@ import { clockTime, dayKey, now, number, plural } from "/format.js";
 import { empty, field, fill, intro, percent, select, typeName } from "/parts.js";
 import { bars, columns, week } from "/plot.js";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** Range without a time filter, and the longest range that is shown by hour. */
 const DEFAULT_DAYS = 30;
@@ -127,7 +128,7 @@ function plots(stats, asked, navigate) {
     return { ...row, parts: [...parts, row.count - parts.reduce((sum, part) => sum + part, 0)] };
   });
   // The period that is counted, which may be shorter than the chosen one.
-  const from = isHour ? stats.from : dayKey(stats.from);
+  const from = isHour ? stats.from : dayKey(new Date(Date.parse(stats.from) + 12 * HOUR));
   const top = (title, rowName, data, filter, noPick) =>
     data.length
       ? bars({ title, rowTitle: rowName, data, noPick, pick: filter && ((row) => row.id && timeline({ ...filter(row.id), from })) })
@@ -204,11 +205,14 @@ export async function open(root, { params, filters, signal, navigate }) {
     bucket.value = by;
     const range = period(shared, by);
     note.textContent = rangeText(range, shared, by);
+    const offset = new Date(range.to).getTimezoneOffset();
+    // Days are counted at the offset of the end. If the clocks change before, the first day begins an hour off.
+    const shift = by === "day" ? (offset - new Date(range.from).getTimezoneOffset()) * MINUTE : 0;
     const asked = {
       project: shared.project || "*",
-      from: new Date(range.from).toISOString(),
+      from: new Date(range.from + shift).toISOString(),
       to: new Date(range.to - 1).toISOString(),
-      utc_offset: -new Date(range.to).getTimezoneOffset(),
+      utc_offset: -offset,
     };
     return fill(place, async () => {
       const stats = await call("activity_stats", { ...asked, bucket: by }, { signal });

@@ -168,6 +168,21 @@ test("a merge is undone, and a root is split off and merged again", async () => 
   await page.finish();
 });
 
+test("a merge of a project without a directory says that it cannot be undone", async () => {
+  const other = await Home.open();
+  await other.hooks(turn("in-shop", other.project("shop"), Date.now() - 60_000, { prompt: "Add a cart", step: 1 }));
+  await other.call("set_relevant_context", { session_id: "nowhere", setName: "ports", items: ["3000"] });
+  const page = await openPage(other, { path: "/?view=projects" });
+  const unknown = await manage(page, "unknown");
+  await unknown.getByRole("button", { name: "Merge into another project: unknown" }).click();
+  await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
+  await page.locator(".toast", { hasText: "moved to shop" }).waitFor();
+  assert.equal(await page.locator(".toast").getByRole("button", { name: "Undo" }).count(), 0);
+  await page.finish();
+  await other.close();
+});
+
 // @page_purge
 test("a purge counts, shows samples, and deletes only after its number is typed", async () => {
   const page = await openPage(home, { path: "/?view=projects" });

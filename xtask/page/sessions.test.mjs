@@ -283,6 +283,10 @@ test("an edit of a set keeps what the agent adds meanwhile, and so does its Undo
   await merge("files", [path.join(cwd, "agent4.md")]);
   await page.click(".toast:has-text('Removed from files') >> text=Undo");
   await until("it is back", async () => (await files()) === "agent1.md,agent2.md,agent3.md,agent4.md,a.md");
+  await page.click(`[aria-label='Remove ${path.join(cwd, "agent2.md")}']`);
+  await until("removed once more", async () => (await files()) === "agent1.md,agent3.md,agent4.md,a.md");
+  await page.locator(".toast", { hasText: "Removed from files" }).last().getByRole("button", { name: "Undo" }).click();
+  await until("in its place", async () => (await files()) === "agent1.md,agent2.md,agent3.md,agent4.md,a.md");
   assert.deepEqual((await meta(session)).context.ports, ["8080"]);
   await page.waitForSelector("[aria-label='Remove 8080']");
   await page.fill("[data-set=ports]", "8080");

@@ -444,6 +444,8 @@ test("a browser that was forgotten says how to sign in, and recovers with a new 
   const text = await page.textContent("#main");
   assert.match(text, /To sign in again, run rekindle web --open in a terminal/);
   for (const { prompt } of [...sessions, { prompt: "After the end" }]) assert.ok(!text.includes(prompt), prompt);
+  assert.equal(await page.locator("#filter-project").count(), 0, "no name of a project is left");
+  assert.ok(!/^\(\d/.test(await page.title()), await page.title());
   await page.click("nav a.nav-link[href*='view=sessions']");
   context.signedIn.clear();
   const fresh = await openPage(home, { context });

@@ -154,6 +154,28 @@ test("few of many are less than one percent, not none", async () => {
   await other.close();
 });
 
+test("each day of a range is shown once if the clocks change in it", async () => {
+  const other = await Home.open();
+  const cwd = other.project("shop");
+  // The days of the change, and others that begin at the other offset.
+  for (const [zone, first, last, days] of [
+    ["Europe/Berlin", "2025-10-24", "2025-10-27", 4],
+    ["Europe/Berlin", "2025-03-28", "2025-03-31", 4],
+    ["America/New_York", "2025-10-31", "2025-11-03", 4],
+  ]) {
+    const noon = Date.parse(`${last}T16:00:00Z`);
+    await other.hooks(turn(`${zone}-${last}`.replace("/", "-"), cwd, noon, { actions: [["run", "make"]], step: 1 }));
+    const page = await openPage(other, { path: `/?view=stats&from=${first}&to=${last}`, timezoneId: zone });
+    const figure = plot(page, "Records per day, by type");
+    await figure.locator("[data-mark]").first().waitFor();
+    assert.equal(await figure.locator("[data-mark]").count(), days, `${zone} ${first}`);
+    const named = await figure.locator("tbody th").allTextContents();
+    assert.match(named.at(-1), new RegExp(`\\b${Number(first.slice(-2))}\\b`), named.join(" | "));
+    await page.finish();
+  }
+  await other.close();
+});
+
 test("hours, project and time of the shared filter are respected", async () => {
   const page = await openPage(home, { path: "/?view=stats" });
   await page.getByLabel("Over time").selectOption("hour");

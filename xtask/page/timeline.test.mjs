@@ -590,3 +590,19 @@ test("midnight makes yesterday of a heading that said today", async () => {
   assert.ok(!(await page.locator(".tl-day").allTextContents()).includes("Today"));
   await page.finish();
 });
+
+test("the count of new records can be clicked in a narrow window, below what stays at the top", async () => {
+  const page = await openPage(home, { width: 360, height: 740 });
+  await page.waitForSelector(".is-live");
+  await page.evaluate(() => scrollTo(0, 900));
+  const { session, cwd } = sessions[6];
+  await home.hooks(turn(session, cwd, Date.now(), { prompt: "Live in a narrow window", step: 1 }));
+  await page.waitForSelector(".tl-new >> text=/new/");
+  assert.equal(await page.evaluate(() => scrollY), 900);
+  const hit = await page.evaluate(() => {
+    const { left, top, width, height } = document.querySelector(".tl-new").getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2)?.className;
+  });
+  assert.equal(hit, "tl-new");
+  await page.finish();
+});
