@@ -12,7 +12,7 @@ pub struct ProgramName {
     pub about: &'static str,
     /// The group whose commands are at the top level.
     pub group: Option<&'static str>,
-    /// Further commands, from outside the group.
+    /// Further commands at the top level, which are not in the group.
     pub own: &'static [&'static str],
     /// Commands of operations with other words or another output.
     pub sayings: &'static [Saying],

@@ -212,7 +212,7 @@ impl DayOf {
         known.or_else(weekday).or_else(|| date(text).map(DayOf::Date))
     }
 
-    /// Days since 1970, for a call at this time.
+    /// The day that this means at the time `now`, in days since 1970.
     fn days(self, now: LocalTime) -> i64 {
         let today = now.days;
         match self {

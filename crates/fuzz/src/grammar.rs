@@ -117,7 +117,8 @@ pub(crate) fn secret(dice: &mut Dice) -> String {
     }
 }
 
-/// Removes all planted secrets from the input, damaged ones included.
+/// Replaces [`PLANTED`] everywhere in the input, also in secrets that a mutation damaged. The rest of a secret
+/// stays.
 pub(crate) fn without_secrets(input: &[u8]) -> Vec<u8> {
     let mut rest = input.to_vec();
     while let Some(at) = rest.windows(PLANTED.len()).position(|part| part == PLANTED.as_bytes()) {

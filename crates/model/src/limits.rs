@@ -352,7 +352,7 @@ pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;
 /// How long a database that could only be opened read-only is used before a write tries to reopen it.
 pub const READ_ONLY_RETRY: Duration = Duration::from_secs(1);
 
-/// Size limit of a small file: settings, token, discovery, pauses. A longer file is ignored.
+/// Size limit of a small file: settings, token, discovery, pauses. A longer file counts as unreadable.
 pub const SMALL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A stdio PRIMARY without a client and without hints exits after this time.
@@ -438,9 +438,9 @@ pub const NOTICES_TOLD_MS: i64 = 24 * 3_600_000;
 pub const DAMAGED_ROWS_SHOWN: usize = 5;
 /// Lines of SQLite's integrity check that are reported.
 pub const CHECK_FINDINGS_MAX: usize = 20;
-/// How often a reader has the writer reopen a database file that was replaced at its path.
+/// How many times a read has the writer reopen a replaced database file before the read fails.
 pub const STORE_LOOKS_MAX: usize = 3;
-/// How often a batch of writes is run before the writer gives up on a database file that keeps being replaced.
+/// How many times a batch of writes is run before the writer gives up on a database file that keeps being replaced.
 pub const WRITE_RUNS_MAX: usize = 3;
 /// Milliseconds between two deletions of expired rows.
 pub const PRUNE_EVERY_MS: i64 = 60_000;

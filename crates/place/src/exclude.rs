@@ -38,7 +38,7 @@ pub fn to_spool(
         tool.metadata = tool.metadata.with(checkout);
     }
     let event = HookEvent { stood: Some(Stood::In(place.facts.clone())), what, ..event.clone() };
-    // A symbolic link may point elsewhere by then.
+    // Resolve paths now: a symbolic link may point elsewhere by the time the event is ingested.
     place.resolved(&event).unwrap_or(event)
 }
 

@@ -18,7 +18,8 @@ pub(crate) struct GetObservations;
 /// Records in a member `results`; this operation fetches them whole.
 pub(crate) const LISTED_RECORDS: Listed = listed_records("results");
 
-/// How the command line prints the ids of records, or whole records, from a list in this member.
+/// How the command line prints the list of records in `member` of the result: as ids, or as whole records with
+/// `--full`.
 pub(crate) const fn listed_records(member: &'static str) -> Listed {
     Listed {
         member,

@@ -195,7 +195,8 @@ pub fn note_times(
     tx.sql(|db| db.prepare_cached(REACHED)?.execute(given).map(drop))
 }
 
-/// Restores the times of a session, unless a later import or a hook changed them too. Returns whether they were noted.
+/// Restores the times that a session had before an import, unless a later import or a hook changed them since. Returns
+/// false if the import noted no times.
 pub(crate) fn restore_times(tx: &Tx<'_>, batch: i64, session: i64) -> Result<bool, OpError> {
     const NOTED: &str =
         "SELECT hash FROM import_created WHERE batch = ?1 AND kind = ?2 AND id = ?3";

@@ -31,7 +31,7 @@ const REMOVE: &str = "DELETE FROM postings WHERE block = ?1 AND term = ?2";
 pub(crate) struct Batch(BTreeMap<(usize, String), Vec<(u16, u8)>>);
 
 impl Batch {
-    /// Adds a passage. Its id is higher than all earlier ones.
+    /// Adds a passage. Before [`Batch::write`], add passages in ascending order of their ids.
     pub(crate) fn add(&mut self, passage: usize, terms: Terms) {
         let (block, place) = DIVISION.place_of(passage);
         for (term, twice) in terms.twice {

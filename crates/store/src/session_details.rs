@@ -185,7 +185,7 @@ pub(crate) fn restore(tx: &Tx<'_>, session: i64) -> Result<bool, OpError> {
     tx.sql(|db| Ok(db.prepare_cached(RESTORE)?.execute([session])? > 0))
 }
 
-/// Whether a session was deleted without its records.
+/// Whether a session was deleted and its records were kept.
 pub(crate) fn is_deleted(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
     const DELETED: &str = "SELECT EXISTS (SELECT 1 FROM deleted_sessions WHERE id = ?1)";
     rx.sql(|db| db.prepare_cached(DELETED)?.query_row([session], |row| row.cell(0)))

@@ -40,7 +40,7 @@ pub(super) const CONFIGURE: &str = "configure";
 enum Words {
     /// None: the program does nothing else.
     Any,
-    /// No word at all, or one of these: other targets may do anything.
+    /// No word, or any of these. Other targets alone do not match: they may do anything.
     NoneOr(&'static [&'static str]),
     /// The first.
     First(&'static [&'static str]),

@@ -199,8 +199,8 @@ pub(super) fn read(commands: &[Simple], place: usize, run: &Run<'_>, texts: &[&s
     read_lines(commands, (place, run), texts, |_| true)
 }
 
-/// Reads the output as [`read`] does, without the lines in which a program reports that another one, which it started,
-/// has failed. If that program was killed, such a line does not mean that a test failed.
+/// Reads the output as [`read`] does, but skips lines in which a program reports that its child process failed. If the
+/// child was killed, such a line does not mean that a test failed.
 pub(super) fn read_without_reports(
     commands: &[Simple],
     place: usize,

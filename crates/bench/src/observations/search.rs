@@ -72,7 +72,7 @@ fn with_meaning(meaning: &str) -> Result<Config, OpError> {
     let table = program::kit().table;
     let mut config = keeping_everything(&table)?;
     let key = table.config_keys().iter().find(|key| key.key == "search.meaning");
-    let key = key.ok_or_else(|| OpError::internal("meaning cannot be turned off"))?;
+    let key = key.ok_or_else(|| OpError::internal("there is no setting `search.meaning`"))?;
     config.set(key, meaning).map_err(|why| OpError::invalid(key.key, why))?;
     Ok(config)
 }

@@ -165,7 +165,7 @@ fn nothing_is_destroyed(arena: &Arena, before: &BTreeSet<usize>) -> Checked {
     let lost: Vec<String> = before.difference(&after).map(|number| word(*number)).collect();
     ensure(lost.is_empty(), || {
         let files: Vec<PathBuf> = arena.home.files().into_iter().map(|(path, _)| path).collect();
-        format!("destroyed: {lost:?}; left are {files:?}")
+        format!("lost records: {lost:?}; remaining files: {files:?}")
     })
 }
 

@@ -96,7 +96,7 @@ impl ProjectFileSubject {
             Ok(reply) => reply.to_string(),
         };
         ensure(reply.len() <= TOLD_BYTES_MAX, || format!("{} bytes are told", reply.len()))?;
-        // A row shows the name of its project, and a name is long enough to contain the sentence once.
+        // A row may contain the injected sentence once: it shows its project's name, which the file may set to it.
         let repeated =
             reply.split("\\n").find(|row| row.matches("previous instructions").count() > 1);
         ensure(repeated.is_none(), || format!("a row repeats a file's text: {reply}"))

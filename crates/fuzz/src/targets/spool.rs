@@ -111,12 +111,12 @@ impl SpoolSubject {
         let at = since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or_default());
         let event = agents::extract(Some("claude-code"), None, &(&payload).into(), CallId(id), at);
         let event: HookEvent =
-            event.unwrap_or_else(|error| panic!("the follower is refused: {error:?}"));
+            event.unwrap_or_else(|error| panic!("the event after the case is refused: {error:?}"));
         let text = serde_json::to_vec(&event).unwrap_or_default();
         let (part, whole) =
             (folder.join("follower.part"), folder.join(format!("{at:015}-{}.json", CallId(id))));
         let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, &whole));
-        written.unwrap_or_else(|error| panic!("the follower cannot be written: {error}"));
+        written.unwrap_or_else(|error| panic!("the event after the case was not written: {error}"));
         let until = std::time::Instant::now() + PATIENCE;
         loop {
             let found = self.arena.rpc("search", &json!({ "query": word, "project": "*" }));

@@ -420,7 +420,7 @@ impl Compiler<'_> {
                 b'{' => closings.push(b'}'),
                 b'(' => closings.push(b')'),
                 b'[' => {
-                    // A class hides the braces and separators in it.
+                    // Braces and separators in a character class are literal.
                     if let Ok(parsed) = set::parse(self.pattern, at) {
                         at = parsed.end - 1;
                     }

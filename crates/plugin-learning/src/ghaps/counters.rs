@@ -201,7 +201,7 @@ pub(crate) struct CheckInOutput {
     tool_count: u64,
     /// Whether this is every tenth call since the active ghap began.
     due: bool,
-    /// The active ghap and the question whether it still holds, if it is due.
+    /// The text of the reminder, if it is due: the active ghap, and the question whether it still holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reminder: Option<String>,
     session_id: String,

@@ -183,7 +183,9 @@ fn undo(world: &mut World, id: i64, yes: bool) -> Result<u8, OpError> {
             return Ok(world.out.result(&planned, Some(&|_| "nothing was removed".to_owned())));
         }
         None => {
-            let message = format!("import {id} added {what}; nothing was removed");
+            let message = format!(
+                "undoing import {id} requires confirmation: it added {what}; nothing was removed"
+            );
             return Err(OpError::new(Code::NotReady, message).hint("Use --yes to remove them."));
         }
     }

@@ -98,7 +98,7 @@ impl Search<'_, '_> {
         let scored = bm25::score(passages, &words, 0, filter, &filter.admits_of_run(passages));
         let mut evidence = Evidence::of(passages, query, &words, effort.recipe);
         evidence.add_named(rx, query, filter.projects.as_deref())?;
-        // Sessions as a whole only count for documents that are in one.
+        // Whole sessions are scored only if a match belongs to a session.
         let in_session = |one: &Scored| passages.session_number(one.passage) != 0;
         let sessions = match weighs && scored.iter().any(in_session) {
             true => bm25::whole_sessions(passages, &words),

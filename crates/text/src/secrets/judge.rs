@@ -58,8 +58,8 @@ pub(super) fn readable_share(bytes: &[u8]) -> f64 {
     if total == 0 { 1.0 } else { f64::from(readable as u32) / f64::from(total as u32) }
 }
 
-/// The letters of a name, cut where a name is cut: at digits, where small letters are followed by a
-/// capital, and before the last of several capitals that small letters follow.
+/// Splits an identifier into its words, without digits: at digits, where a capital follows a small letter, and
+/// before the last of several capitals that a small letter follows (`HTTPServer` is `HTTP`, `Server`).
 fn pieces(part: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = part;
     std::iter::from_fn(move || {

@@ -105,7 +105,8 @@ fn libtest(reading: &mut Reading<'_>, line: &str) {
         let Some(tally) = list(counts, ';', place) else { return };
         let red = match word {
             "FAILED" if counts.contains(" measured") => true,
-            // A shortened line is one that a test or a script printed.
+            // A test binary prints all counts. A line without `measured` is printed by a test, or by a script that
+            // shortens the output.
             "FAILED" => {
                 reading.libtest.shortened = Some(tally);
                 return;

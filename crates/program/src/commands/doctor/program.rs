@@ -16,7 +16,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramState {
     Missing,
-    /// The file exists and cannot be run.
+    /// The file exists, but it is a directory or has no execute permission.
     NotRunnable,
     /// It does not identify itself as ours.
     Foreign,
