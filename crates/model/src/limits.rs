@@ -497,7 +497,7 @@ pub const TRACE_ROWS_MAX: usize = 5_000;
 pub const SUMMARY_ITEMS_MAX: usize = 10;
 /// Characters of each line of a summary.
 pub const SUMMARY_LINE_CHARS_MAX: usize = 200;
-/// Runs since a session's start that are read to find the failed ones.
+/// Runs of a session that are read to find the failed ones.
 pub const SUMMARY_RUNS_READ: usize = 30;
 /// Characters of a summary's outcome.
 pub const SUMMARY_OUTCOME_CHARS_MAX: usize = 240;

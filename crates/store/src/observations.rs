@@ -24,8 +24,9 @@ pub(crate) use aggregate::OLD;
 pub(crate) use aggregate::Observations;
 pub use fold::Folding;
 pub use read::{
-    Surroundings, around, between, containing, context_dropped_at, counts, edited_paths, get,
-    lately, newest, next_runs, one, one_of_kind, pinned, pinned_records, runs, worked_later,
+    SessionScope, Surroundings, answers_of_session, around, between, containing,
+    context_dropped_at, counts, edited_paths, get, lately, newest, next_runs, of_session, one,
+    one_of_kind, pinned, pinned_records, runs, runs_of_session, worked_later,
 };
 pub(crate) use read::{counts_of_session, draw};
 

@@ -7,8 +7,9 @@ use model::{OpError, limits, run};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::cells::Cells as _;
+use crate::observations::{self, SessionScope};
 use crate::tx::Rx;
-use crate::{observations, projects, prompts, session_details};
+use crate::{projects, prompts, session_details};
 
 /// The open ends of one session.
 #[derive(Clone, Debug, Default)]
@@ -45,14 +46,8 @@ pub(crate) const EDITED: &str = "SELECT o.id, o.at, f.path FROM observations o \
 
 /// The open ends of this session.
 pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
-    let runs = observations::runs(
-        rx,
-        &[session.project_id],
-        session.started_at,
-        limits::SUMMARY_RUNS_READ,
-    )?;
-    let own: Vec<Observation> =
-        runs.into_iter().filter(|run| run.session_id == session.session_id).collect();
+    let scope = SessionScope { session, projects: &[session.project_id] };
+    let own = observations::runs_of_session(rx, scope, limits::SUMMARY_RUNS_READ)?;
     Ok(OpenEnds {
         prompt: unanswered(rx, session)?,
         red: run::red(&own).into_iter().cloned().collect(),

@@ -5,7 +5,7 @@ mod aggregate;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use model::session::{Prompt, PromptSource, tells_intent};
+use model::session::{Prompt, PromptSource, Session, tells_intent};
 use model::{OpError, limits};
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::{Map, Value};
@@ -183,6 +183,42 @@ pub fn lately(
     limit: usize,
 ) -> Result<Vec<Prompt>, OpError> {
     newest_of(rx, SAID_LATELY, projects, since, limit)
+}
+
+pub(crate) const NEWEST_OF_SESSION: &str = "SELECT id FROM prompts WHERE session = ?1 \
+     AND +project = ?2 AND source = 'user' ORDER BY at DESC, id DESC LIMIT ?3";
+pub(crate) const FIRST_OF_SESSION: &str = "SELECT id FROM prompts WHERE session = ?1 \
+     AND +project = ?2 AND source = 'user' ORDER BY at, id LIMIT ?3";
+
+/// The user's newest prompts of a session in its project, newest first.
+pub fn newest_of_session(
+    rx: &Rx<'_>,
+    session: &Session,
+    limit: usize,
+) -> Result<Vec<Prompt>, OpError> {
+    in_session(rx, NEWEST_OF_SESSION, session, limit)
+}
+
+/// The user's first prompts of a session in its project, oldest first.
+pub fn first_of_session(
+    rx: &Rx<'_>,
+    session: &Session,
+    limit: usize,
+) -> Result<Vec<Prompt>, OpError> {
+    in_session(rx, FIRST_OF_SESSION, session, limit)
+}
+
+/// The prompts that a statement with the parameters session, project and limit selects, in its order.
+fn in_session(
+    rx: &Rx<'_>,
+    sql: &str,
+    session: &Session,
+    limit: usize,
+) -> Result<Vec<Prompt>, OpError> {
+    let given = params![session.id, session.project_id, limit];
+    let ids: Vec<i64> =
+        rx.sql(|db| db.prepare_cached(sql)?.query_map(given, |row| row.cell(0))?.collect())?;
+    ids.into_iter().filter_map(|id| by_id(rx, id).transpose()).collect()
 }
 
 /// The prompts that a statement with the parameters project, time and limit selects in any of these

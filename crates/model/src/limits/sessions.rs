@@ -45,9 +45,11 @@ pub const HANDOFF_DECISIONS_MAX: usize = 8;
 pub const HANDOFF_TASK_CHARS: usize = 90;
 /// Characters of the answer of a turn without a commit.
 pub const HANDOFF_ANSWER_CHARS: usize = 400;
-/// Prompts, and records of each kind, that are read for the handoff text.
+/// The newest prompts, answers and records of each other kind of the session that are read for the handoff text.
 pub const HANDOFF_READ_TALK: usize = 200;
 pub const HANDOFF_READ_WORK: usize = 400;
+/// The first prompts of the session that are read for its first task. Sessions often begin with small talk.
+pub const HANDOFF_READ_FIRST: usize = 20;
 /// Calls of our own tools whose session is remembered until they arrive over MCP; the oldest is dropped first.
 pub const TOOL_CALLS_KEPT: usize = 256;
 /// Fewest characters of a session's id that name the session by prefix. A shorter text has to be the whole id.

@@ -5,6 +5,7 @@ use model::observation::{ObsType, Observation};
 use model::run::{self, RunKey};
 use model::session::{Prompt, Session};
 use model::{OpError, limits};
+use store::observations::{self, SessionScope};
 use store::{open_ends, sessions};
 
 use super::reader::{BriefingReader, MINUTE_MS};
@@ -76,9 +77,9 @@ impl HandoffWriter<'_> {
             topic::has_subject(&prompt.content) && !text::is_small_talk(&prompt.content)
         };
         let prompts = &self.writer.work.prompts;
-        let mut oldest_first = prompts.iter().rev();
-        let first = oldest_first.find(|prompt| topic::begins_subject(&prompt.content));
-        let first = first.or(prompts.iter().rev().find(says_something)).or(prompts.last());
+        let oldest_first = || prompts.iter().chain(&self.writer.work.older_prompts).rev();
+        let first = oldest_first().find(|prompt| topic::begins_subject(&prompt.content));
+        let first = first.or(oldest_first().find(says_something)).or(oldest_first().next());
         let Some(first) = first.cloned() else { return };
         let last = prompts.iter().find(says_something).filter(|last| last.id != first.id).cloned();
         let text = self.writer.quote(&first.content);
@@ -238,16 +239,10 @@ impl HandoffWriter<'_> {
     }
 
     fn decisions(&mut self) -> Result<(), OpError> {
-        let (session, rx) = (&self.session, self.writer.brief.rx);
-        let marks = store::observations::lately(
-            rx,
-            &[session.project_id],
-            &[ObsType::Marker],
-            session.started_at,
-            limits::BRIEFING_MARKS_MAX,
-        )?;
-        let own = session.session_id.clone();
-        for seen in marks.iter().filter(|seen| seen.session_id == own) {
+        let session = &self.session;
+        let scope = SessionScope { session, projects: &[session.project_id] };
+        let (rx, most) = (self.writer.brief.rx, limits::BRIEFING_MARKS_MAX);
+        for seen in observations::of_session(rx, scope, &[ObsType::Marker], most)? {
             let text = text::line_of_words(&seen.content, limits::BRIEFING_TEXT_CHARS);
             self.add(Slot::HandoffDecisions, (seen.id, seen.at_ms), "marked", text);
         }

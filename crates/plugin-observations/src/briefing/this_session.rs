@@ -17,13 +17,13 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     let Some(own) = writer.work.own.clone() else { return Ok(()) };
     let mut rows: Vec<OwnRow> = Vec::new();
     rows.extend(last_prompt(writer, &own)?);
-    let is_own = |seen: &&Observation| seen.session_id == own.session_id;
-    let red = run::red(&writer.work.runs).into_iter().filter(is_own);
+    let runs = runs(writer);
+    let red = run::red(&runs).into_iter().filter(|seen| seen.session_id == own.session_id);
     for seen in red.take(limits::RED_RUNS_TOLD) {
         let text = format!("red: {}", run::told(seen));
         rows.push((seen.id, seen.at_ms, "a run of this session that is red", text));
     }
-    let answers: Vec<Observation> = writer.work.answers.iter().filter(is_own).cloned().collect();
+    let answers = writer.work.own_work.answers.clone();
     if let Some(last) = answers.iter().find(|seen| seen.agent_id.is_none())
         && open_ends::unanswered(writer.brief.rx, &own)?.is_none()
         && let Some(text) = writer.asked_back(last)
@@ -44,8 +44,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
             rows.push((seen.id, seen.at_ms, "answer of this session", text));
         }
     }
-    let edits: Vec<Observation> = writer.work.edits.iter().filter(is_own).cloned().collect();
-    for seen in edits {
+    for seen in writer.work.own_work.edits.clone() {
         if writer.names_file(&seen) {
             rows.push((seen.id, seen.at_ms, "edited in this session", writer.change(&seen)));
         }
@@ -58,6 +57,16 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
         writer.add(Slot::ThisSession, row);
     }
     Ok(())
+}
+
+/// The runs of the session, and the newest of the project, in which a red one may have passed since; newest first.
+fn runs(writer: &SectionWriter<'_>) -> Vec<Observation> {
+    let work = &writer.work;
+    let mut runs = work.runs.clone();
+    let is_new = |own: &&Observation| !work.runs.iter().any(|seen| seen.id == own.id);
+    runs.extend(work.own_work.runs.iter().filter(is_new).cloned());
+    runs.sort_by_key(|seen| std::cmp::Reverse((seen.at_ms, seen.id)));
+    runs
 }
 
 /// The last prompt. If it says nothing itself, the earlier prompt with the task is shown instead; if it agreed to a

@@ -1,12 +1,15 @@
-//! The newest records of the own projects, each kind read once by its index.
+//! The newest records of the own projects or of one session, each kind read once by its index.
 
 use model::observation::{ObsType, Observation};
 use model::session::{Prompt, Session};
 use model::{OpError, limits};
+use store::observations::{self, SessionScope};
 use store::sessions::{self, SessionFilter};
-use store::{observations, projects, prompts};
+use store::{Rx, projects, prompts};
 
 use super::reader::BriefingReader;
+
+const EDITS: [ObsType; 2] = [ObsType::FileEdit, ObsType::FileWrite];
 
 /// Recent records of each kind, every list newest first.
 pub(super) struct RecentWork {
@@ -14,6 +17,7 @@ pub(super) struct RecentWork {
     pub(super) sessions: Vec<Session>,
     /// The session that is briefed, if its context was compacted or cleared.
     pub(super) own: Option<Session>,
+    pub(super) own_work: OwnWork,
     pub(super) runs: Vec<Observation>,
     pub(super) commits: Vec<Observation>,
     /// Edits and writes that worked.
@@ -24,7 +28,7 @@ pub(super) struct RecentWork {
     pub(super) commands_since: i64,
     pub(super) failures: Vec<Observation>,
     pub(super) prompts: Vec<Prompt>,
-    /// Prompts older than `prompts`, which are read for decisions only.
+    /// Prompts older than `prompts`, which are read for decisions and the first task only.
     pub(super) older_prompts: Vec<Prompt>,
     /// The agent's own answers, without failed ones. Answers of subagents are only those of the session that is
     /// briefed.
@@ -32,6 +36,31 @@ pub(super) struct RecentWork {
     pub(super) roots: Vec<String>,
     /// Whether it is the work of one session, of which as many rows are shown as fit.
     pub(super) is_of_session: bool,
+}
+
+/// The records of the session that is briefed, every list newest first. Other sessions of the project do not use up
+/// their limits.
+#[derive(Default)]
+pub(super) struct OwnWork {
+    pub(super) runs: Vec<Observation>,
+    /// Edits and writes that worked.
+    pub(super) edits: Vec<Observation>,
+    /// The agent's answers and those of its subagents, without failed ones.
+    pub(super) answers: Vec<Observation>,
+}
+
+impl OwnWork {
+    fn read(rx: &Rx<'_>, scope: SessionScope<'_>) -> Result<OwnWork, OpError> {
+        let (talk, edited) = (limits::BRIEFING_READ_TALK, limits::BRIEFING_READ_EDITS);
+        let mut own = OwnWork {
+            runs: observations::runs_of_session(rx, scope, limits::BRIEFING_READ_RUNS)?,
+            edits: observations::of_session(rx, scope, &EDITS, edited)?,
+            answers: observations::answers_of_session(rx, scope, true, talk)?,
+        };
+        own.edits.retain(|seen| !seen.failed());
+        own.answers.retain(|seen| !seen.failed());
+        Ok(own)
+    }
 }
 
 /// The time of the oldest record that was read; `i64::MIN` if all were read.
@@ -63,7 +92,6 @@ impl RecentWork {
         let lately = |kinds: &[ObsType], since: i64, most: usize| {
             observations::lately(rx, projects, kinds, since, most)
         };
-        let edits = [ObsType::FileEdit, ObsType::FileWrite];
         let failures = lately(&[ObsType::CommandError], work, limits::BRIEFING_READ_FAILURES)?;
         // Commands are only read to see how failures were fixed.
         let failed_since = failures.last().map_or(i64::MAX, |failure| failure.at_ms);
@@ -71,12 +99,17 @@ impl RecentWork {
         let older_prompts = said.split_off(said.len().min(limits::BRIEFING_READ_TALK));
         let most = limits::BRIEFING_READ_COMMANDS;
         let commands = lately(&[ObsType::Command], failed_since, most)?;
+        let own_work = match &own {
+            Some(session) => OwnWork::read(rx, SessionScope { session, projects })?,
+            None => OwnWork::default(),
+        };
         let mut work = RecentWork {
             sessions,
             own,
+            own_work,
             runs: observations::runs(rx, projects, work, limits::BRIEFING_READ_RUNS)?,
             commits: lately(&[ObsType::GitCommit], talk, limits::BRIEFING_READ_COMMITS)?,
-            edits: lately(&edits, work, limits::BRIEFING_READ_EDITS)?,
+            edits: lately(&EDITS, work, limits::BRIEFING_READ_EDITS)?,
             commands_since: read_since(&commands, most),
             commands,
             failures,
@@ -101,39 +134,34 @@ impl RecentWork {
         brief: &BriefingReader<'_>,
         session: &Session,
     ) -> Result<RecentWork, OpError> {
-        let (rx, projects, since) = (brief.rx, [session.project_id], session.started_at);
-        let (talk, work) = (limits::HANDOFF_READ_TALK, limits::HANDOFF_READ_WORK);
-        let own = |seen: &Observation| seen.session_id == session.session_id;
-        let lately = |kinds: &[ObsType], most: usize| {
-            let mut found = observations::lately(rx, &projects, kinds, since, most)?;
-            found.retain(own);
-            Ok::<_, OpError>(found)
-        };
-        let mut said = prompts::lately(rx, &projects, since, talk)?;
-        said.retain(|prompt| prompt.session_id == session.session_id);
-        let mut runs = observations::runs(rx, &projects, since, work)?;
-        runs.retain(own);
-        let mut commands = observations::lately(rx, &projects, &[ObsType::Command], since, work)?;
-        let commands_since = read_since(&commands, work);
-        commands.retain(own);
+        let (rx, projects) = (brief.rx, [session.project_id]);
+        let scope = SessionScope { session, projects: &projects };
+        let (talk, most) = (limits::HANDOFF_READ_TALK, limits::HANDOFF_READ_WORK);
+        let newest = |kinds: &[ObsType]| observations::of_session(rx, scope, kinds, most);
+        let prompts = prompts::newest_of_session(rx, session, talk)?;
+        let mut first = prompts::first_of_session(rx, session, limits::HANDOFF_READ_FIRST)?;
+        first.retain(|first| !prompts.iter().any(|prompt| prompt.id == first.id));
+        first.reverse();
+        let commands = newest(&[ObsType::Command])?;
         let mut work = RecentWork {
             sessions: Vec::new(),
             own: Some(session.clone()),
-            runs,
-            commits: lately(&[ObsType::GitCommit], work)?,
-            edits: lately(&[ObsType::FileEdit, ObsType::FileWrite], work)?,
-            commands_since,
+            own_work: OwnWork::default(),
+            runs: observations::runs_of_session(rx, scope, most)?,
+            commits: newest(&[ObsType::GitCommit])?,
+            edits: newest(&EDITS)?,
+            commands_since: read_since(&commands, most),
             commands,
             is_of_session: true,
-            failures: lately(&[ObsType::CommandError], work)?,
-            prompts: said,
-            older_prompts: Vec::new(),
-            answers: lately(&[ObsType::Answer], talk)?,
+            failures: newest(&[ObsType::CommandError])?,
+            prompts,
+            older_prompts: first,
+            answers: observations::answers_of_session(rx, scope, false, talk)?,
             roots: projects::roots(rx, &projects)?,
         };
         work.roots.extend(brief.place.worktree().map(str::to_owned));
         work.edits.retain(|seen| !seen.failed());
-        work.answers.retain(|seen| !seen.failed() && seen.agent_id.is_none());
+        work.answers.retain(|seen| !seen.failed());
         Ok(work)
     }
 

@@ -4,6 +4,7 @@ mod amended;
 mod briefing;
 mod checkouts;
 mod entries;
+mod long_projects;
 mod orders;
 mod printing;
 mod projects;

@@ -2,7 +2,7 @@
 
 use index::kind_of;
 use model::observation::{ObsType, Observation};
-use model::session::{Deed, Summary};
+use model::session::{Deed, Session, Summary};
 use model::{OpError, limits};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
@@ -148,6 +148,69 @@ pub fn runs(
     let mut found = Vec::new();
     for project in projects {
         found.extend(select(rx, RUNS, params![project, since, limit])?);
+    }
+    Ok(newest_first(found, limit))
+}
+
+/// `+` keeps SQLite from reading all records of the project: those of a session are in an index of their own.
+pub(crate) const OF_SESSION: &str = "WHERE o.session = ?1 AND +o.project = ?2 AND o.kind = ?3 \
+     ORDER BY o.at DESC, o.id DESC LIMIT ?4";
+/// Runs have an index of their own, which has far fewer rows than the session has records.
+pub(crate) const RUNS_OF_SESSION: &str = "WHERE o.project = ?1 AND instr(o.metadata, '\"run\":{') > 0 \
+     AND o.at >= ?2 AND +o.session = ?3 ORDER BY o.at DESC, o.id DESC LIMIT ?4";
+pub(crate) const ANSWERS_OF_SESSION: &str = "WHERE o.session = ?1 AND +o.project = ?2 \
+     AND o.kind = 'answer' AND o.failed = 0 AND (?3 OR o.agent_id IS NULL) \
+     ORDER BY o.at DESC, o.id DESC LIMIT ?4";
+
+/// A session, and the projects whose records of it are read.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionScope<'a> {
+    pub session: &'a Session,
+    pub projects: &'a [i64],
+}
+
+/// The newest observations of these kinds in a session, newest first, however many other sessions followed.
+pub fn of_session(
+    rx: &Rx<'_>,
+    scope: SessionScope<'_>,
+    kinds: &[ObsType],
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = Vec::new();
+    for project in scope.projects {
+        for kind in kinds {
+            let given = params![scope.session.id, project, kind.word(), limit];
+            found.extend(select(rx, OF_SESSION, given)?);
+        }
+    }
+    Ok(newest_first(found, limit))
+}
+
+/// The newest runs of tests and builds in a session, newest first.
+pub fn runs_of_session(
+    rx: &Rx<'_>,
+    scope: SessionScope<'_>,
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = Vec::new();
+    for project in scope.projects {
+        let given = params![project, scope.session.started_at, scope.session.id, limit];
+        found.extend(select(rx, RUNS_OF_SESSION, given)?);
+    }
+    Ok(newest_first(found, limit))
+}
+
+/// The newest answers in a session that did not fail, newest first; those of subagents only if they are asked for.
+pub fn answers_of_session(
+    rx: &Rx<'_>,
+    scope: SessionScope<'_>,
+    of_subagents: bool,
+    limit: usize,
+) -> Result<Vec<Observation>, OpError> {
+    let mut found = Vec::new();
+    for project in scope.projects {
+        let given = params![scope.session.id, project, of_subagents, limit];
+        found.extend(select(rx, ANSWERS_OF_SESSION, given)?);
     }
     Ok(newest_first(found, limit))
 }

@@ -95,6 +95,25 @@ fn active_ghaps_are_read_through_their_own_index() {
     }
 }
 
+/// @obs_no_scan
+#[test]
+fn records_of_a_session_are_read_through_an_index() {
+    let desk = Desk::new();
+    let joined = |condition: &str| format!("{} {condition}", read::COLUMNS);
+    for (lookup, index) in [
+        (joined(read::OF_SESSION), "observations_by_session"),
+        (joined(read::ANSWERS_OF_SESSION), "observations_by_session"),
+        (joined(read::RUNS_OF_SESSION), "observations_runs"),
+        (prompts::NEWEST_OF_SESSION.to_owned(), "prompts_by_session"),
+        (prompts::FIRST_OF_SESSION.to_owned(), "prompts_by_session"),
+    ] {
+        let plan = plan_of(&desk, &lookup);
+        assert!(plan[0].contains(index), "{lookup}: {plan:?}");
+        let bad = |line: &String| line.starts_with("SCAN") || line.contains("TEMP B-TREE");
+        assert!(!plan.iter().any(bad), "{lookup}: {plan:?}");
+    }
+}
+
 /// Views of a store with a million records are open within the same time as those of a small one.
 #[test]
 fn counts_of_views_read_no_record_and_unobserved_sessions_are_looked_up() {
