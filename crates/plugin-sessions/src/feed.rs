@@ -38,9 +38,10 @@ impl Feed for SessionFeed {
         let Some(session) = sessions::id_of(rx, name)? else { return Ok(None) };
         let sets = context::of_session(rx, session)?;
         let version = context::version(rx, session)?;
-        let data = json!({ "reason": "load", "context": sets });
+        let data = json!({ "reason": "load", "context": &sets });
         // Sent even without sets: a client that reconnects may still show sets that were cleared.
-        Ok((version > 0).then(|| frame(name, version, data)))
+        let has_changed = version > 0 || !sets.is_empty();
+        Ok(has_changed.then(|| frame(name, version, data)))
     }
 
     fn message(&self, event: &Published) -> Value {

@@ -163,10 +163,16 @@ pub(crate) fn newest_version(rx: &Rx<'_>) -> Result<u64, OpError> {
     rx.sql(|db| db.query_row(NEWEST, [limits::EVENT_NUMBER_MAX], |row| row.cell(0)))
 }
 
-/// Gives all contexts this version, in a file that was restored: subscribers have seen higher versions than those in
-/// the file.
+/// Gives all contexts this version, in a file that was restored or repaired: subscribers have seen higher versions than
+/// those in the file, and a repair may have lost the version of a context and kept its items.
 pub(crate) fn renumber(tx: &Tx<'_>, version: u64) -> Result<(), OpError> {
-    tx.sql(|db| db.execute("UPDATE context_versions SET version = ?1", [version]).map(drop))
+    const ADD: &str = "INSERT OR IGNORE INTO context_versions (id, version) \
+         SELECT DISTINCT session, ?1 FROM context_items";
+    const RENUMBER: &str = "UPDATE context_versions SET version = ?1";
+    tx.sql(|db| {
+        db.execute(ADD, [version])?;
+        db.execute(RENUMBER, [version]).map(drop)
+    })
 }
 
 /// The number of the event about the last change of a session's context; 0 if it never had one.

@@ -99,6 +99,12 @@ impl TableShape {
         format!("INSERT OR IGNORE INTO \"{}\" ({columns}) VALUES ({marks})", self.name)
     }
 
+    /// The number of columns with a text that is always present and checked: JSON, or one of a few words.
+    pub(crate) fn checked_columns(&self) -> usize {
+        let is_checked = |column: &&Column| column.is_json || column.knows.is_some();
+        self.columns.iter().filter(|column| !column.nullable).filter(is_checked).count()
+    }
+
     /// The names of the damaged cells of a row.
     fn damage(&self, row: &Row<'_>) -> rusqlite::Result<Vec<String>> {
         let mut found = Vec::new();

@@ -88,12 +88,17 @@ pub(crate) fn go_on_after(tx: &Tx<'_>, seq: u64) -> Result<Option<u64>, OpError>
     if seq <= last_seq(tx)? {
         return Ok(None);
     }
-    let next = seq.saturating_add(1);
+    reserve_after(tx, seq).map(Some)
+}
+
+/// Reserves a number after `seq` and after the last one in the file. No event has it.
+pub(crate) fn reserve_after(tx: &Tx<'_>, seq: u64) -> Result<u64, OpError> {
+    let next = seq.max(last_seq(tx)?).saturating_add(1);
     tx.sql(|db| {
         db.execute("DELETE FROM sqlite_sequence WHERE name = 'events'", [])?;
         db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?1)", [next])
     })?;
-    Ok(Some(next))
+    Ok(next)
 }
 
 /// Empties the subject of the events about a session that is deleted.

@@ -372,7 +372,13 @@ impl Keeper {
         }
         // A damaged file may have lost its sequence of events and still have contexts with versions.
         let versions = if only_read { 0 } else { context::newest_version(tx)? };
-        if let Some(version) = events::go_on_after(tx, self.last_seq.max(versions))? {
+        let known = self.last_seq.max(versions);
+        let version = match self.rebuilt {
+            // The repair may have lost versions, so every context gets a new one.
+            true => Some(events::reserve_after(tx, known)?),
+            false => events::go_on_after(tx, known)?,
+        };
+        if let Some(version) = version {
             context::renumber(tx, version)?;
         }
         self.last_seq = events::last_seq(tx)?;

@@ -583,6 +583,41 @@ fn a_subscriber_gets_the_sets_first_and_then_every_change_with_a_growing_version
     }
 }
 
+/// Subscribes to the session on a daemon, changes a set, and returns the two frames.
+fn load_and_change(home: &Home, port: &str) -> (Value, Value) {
+    let daemon = home.daemon();
+    let token = format!("Bearer {}", daemon.token);
+    let mut watcher = Ws::connect(daemon.port, &[("Authorization", &token)]).unwrap();
+    watcher.rpc("session/subscribe", &json!({ "session_id": SESSION })).unwrap();
+    let load = watcher.receive().expect("the sets")["params"].clone();
+    set(home, "ports", &[port]);
+    let changed = watcher.receive().expect("the change")["params"].clone();
+    home.run(&["stop"]).ok();
+    (load, changed)
+}
+
+/// @context_events
+/// @session_kept
+#[test]
+fn subscribers_get_the_sets_and_growing_versions_after_a_repair() {
+    let home = home();
+    set(&home, "ports", &["79"]);
+    set(&home, "ports", &["80"]);
+    let (_, before) = load_and_change(&home, "81");
+    // The page with the schema is lost.
+    let mut bytes = std::fs::read(sqlite::path(&home)).unwrap();
+    bytes[100..140].fill(0xaa);
+    std::fs::write(sqlite::path(&home), bytes).unwrap();
+    let (load, changed) = load_and_change(&home, "82");
+    assert_eq!(load["event"]["data"], json!({ "reason": "load", "context": { "ports": ["81"] } }));
+    assert!(load["version"].as_u64() > before["version"].as_u64(), "{load} {before}");
+    assert!(changed["version"].as_u64() > load["version"].as_u64(), "{changed} {load}");
+    // Even if only the version is lost.
+    sqlite::open(&sqlite::path(&home)).execute("DELETE FROM context_versions", []).unwrap();
+    let (load, _) = load_and_change(&home, "83");
+    assert_eq!(load["event"]["data"], json!({ "reason": "load", "context": { "ports": ["82"] } }));
+}
+
 /// @session_rest
 #[test]
 fn a_program_reads_names_and_observes_a_session_at_its_path() {

@@ -1,5 +1,5 @@
 //! Rows on leaf pages that are unreachable because an interior page, a root or the schema is lost. This program
-//! knows its schema: a page belongs to the one table whose columns fit its rows.
+//! knows its schema: a page belongs to the table whose columns fit its rows.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ struct Adopter<'c> {
 }
 
 /// Inserts the rows of all leaf pages of the damaged database that the new one lacks, and counts them by table.
-/// Free pages are skipped, because their rows were deleted. So are pages whose rows fit several tables, or none.
+/// Free pages are skipped, because their rows were deleted. So are pages that fit several tables, or none.
 pub(super) fn adopt(
     path: &Path,
     new: &Connection,
@@ -45,14 +45,31 @@ pub(super) fn adopt(
             false => image.page(number),
         };
         let rows = page::rows(&page, &mut next);
-        let mut fitting = adopters.iter_mut().filter(|one| rows.iter().any(|row| one.fits(row)));
-        let (Some(adopter), None) = (fitting.next(), fitting.next()) else { continue };
+        let Some(adopter) = owner(&mut adopters, &rows) else { continue };
         for row in rows {
             adopter.add(row)?;
         }
     }
     let found = adopters.into_iter().filter(|one| one.rows > 0);
     Ok(found.map(|one| (one.shape.name, one.rows)).collect())
+}
+
+/// The table that a page belongs to: the one that most of its rows fit. If all rows fit several tables, it is the one
+/// with the most columns whose text is checked, because no other text passes these checks row after row. None if it
+/// stays ambiguous.
+fn owner<'a, 'c>(adopters: &'a mut [Adopter<'c>], rows: &[LeafRow]) -> Option<&'a mut Adopter<'c>> {
+    let weigh = |one: &Adopter<'_>| {
+        let fitting = rows.iter().filter(|row| one.fits(row)).count();
+        let is_whole = fitting == rows.len();
+        (fitting, if is_whole { one.shape.checked_columns() } else { 0 })
+    };
+    let weights: Vec<(usize, usize)> = adopters.iter().map(weigh).collect();
+    let most = *weights.iter().max().filter(|(fitting, _)| *fitting > 0)?;
+    let mut best = adopters.iter_mut().zip(weights).filter(|(_, weight)| *weight == most);
+    match (best.next(), best.next()) {
+        (Some((owner, _)), None) => Some(owner),
+        _ => None,
+    }
 }
 
 impl Adopter<'_> {

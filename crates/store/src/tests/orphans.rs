@@ -4,11 +4,15 @@ use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use super::desk::Desk;
-use super::{BUSY, other_connection};
+use model::context::ContextSets;
+use rusqlite::Connection;
+
+use super::desk::{Desk, facts};
+use super::{BUSY, NOW, Opening, other_connection};
 use crate::connection::Setup;
-use crate::recover;
+use crate::sessions::Seen;
 use crate::tests::Home;
+use crate::{context, projects, recover, session_events, sessions};
 
 /// Number of commands in the store; some are longer than a page.
 const COUNT: usize = 1_500;
@@ -116,6 +120,87 @@ fn a_lost_schema_costs_no_record() {
         let lost: usize = db.query_row(lost, [], |row| row.get(0)).unwrap();
         assert_eq!(lost, 0, "the session itself was found");
     }
+}
+
+/// Declares a set of one item in a session and returns its version.
+fn declare(desk: &Desk, session: Seen, name: &str, item: &str) -> u64 {
+    let (name, item) = (name.to_owned(), item.to_owned());
+    desk.write(move |tx| {
+        let sets = ContextSets::new(vec![("ports".to_owned(), vec![item.clone()])]);
+        let of = (Some(session.project), name.as_str());
+        let version = session_events::context_changed(tx, of, &sets, Some("ports"))?;
+        context::replace(tx, session.id, &sets, (1, "agent"), version)?;
+        Ok(version)
+    })
+}
+
+/// @salvage_reads_leaf_pages
+/// @context_events
+#[test]
+fn versions_of_contexts_grow_over_the_loss_of_the_schema() {
+    let desk = Desk::new();
+    let mut versions = Vec::new();
+    for number in 0..40 {
+        let name = format!("rec-{number}");
+        let session = desk.session(&name, "shop", number);
+        declare(&desk, session, &name, "1");
+        versions.push((name.clone(), declare(&desk, session, &name, "2")));
+    }
+    let newest = versions.iter().map(|(_, version)| *version).max().unwrap();
+    let events = |opening: &Opening| {
+        let count = |db: &Connection| db.query_row(EVENTS, [], |row| row.get::<_, i64>(0));
+        opening.store.read(|rx| rx.sql(count)).unwrap()
+    };
+    const EVENTS: &str = "SELECT count(*) FROM events WHERE kind = 'context/changed'";
+    assert_eq!(events(&desk.opening), 80);
+    desk.opening.store.close();
+    let home = desk.home;
+    spoil(&home.db(), 1, 100);
+    let opening = home.open();
+    assert!(opening.store.notices()[0].contains("the database was damaged"));
+    assert_eq!(events(&opening), 80);
+    let restored: Vec<(bool, u64)> = opening
+        .store
+        .read(|rx| {
+            let ids = versions.iter().map(|(name, _)| sessions::id_of(rx, name));
+            let ids: Vec<Option<i64>> = ids.collect::<Result<_, _>>()?;
+            let of = |id: Option<i64>| {
+                let id = id.expect("the session was salvaged");
+                Ok((context::of_session(rx, id)?.is_empty(), context::version(rx, id)?))
+            };
+            ids.into_iter().map(of).collect()
+        })
+        .unwrap();
+    for (is_empty, version) in restored {
+        assert!(!is_empty && version > newest, "{version} after {newest}");
+    }
+    let desk = Desk { opening, home, ..Desk::new() };
+    let session = desk.session("rec-7", "shop", 1);
+    let next = declare(&desk, session, "rec-7", "3");
+    assert!(next > newest + 1, "{next} after {newest}");
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn a_project_without_a_root_does_not_cost_the_other_projects() {
+    let desk = Desk::new();
+    for name in ["shop", "blog", "wiki"] {
+        desk.session(&format!("of-{name}"), name, 1);
+    }
+    desk.write(|tx| projects::resolve(tx, &facts(None, None, "unknown"), NOW));
+    let names = "SELECT name FROM projects ORDER BY id";
+    let read = |path: &Path| -> Vec<String> {
+        let db = other_connection(path);
+        let mut select = db.prepare(names).unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().map(|name| name.unwrap()).collect()
+    };
+    desk.opening.store.close();
+    let path = desk.home.db();
+    let before = read(&path);
+    assert_eq!(before.len(), 5, "{before:?}");
+    spoil(&path, 1, 100);
+    salvaged(&path);
+    assert_eq!(read(&path), before);
 }
 
 /// @salvage_reads_leaf_pages
