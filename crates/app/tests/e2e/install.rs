@@ -642,6 +642,11 @@ fn a_status_line_is_added_on_request_only_where_there_is_none_and_uninstall_remo
     let line: Value = serde_json::from_str(&settings()).unwrap();
     let command = line["statusLine"]["command"].as_str().unwrap_or_default();
     assert!(command.ends_with("rekindle statusline --agent claude-code"), "{command}");
+    let guide = include_str!("../../../../docs/guides/pick-up-where-you-left-off.md");
+    let block = guide.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let by_hand: Value = serde_json::from_str(block).unwrap();
+    assert_eq!(by_hand["statusLine"]["type"], line["statusLine"]["type"]);
+    assert_eq!(by_hand["statusLine"]["command"], "rekindle statusline");
     // A later installation without the flag keeps it.
     install(&home, &["claude-code"]).ok();
     assert!(settings().contains("statusline --agent"), "{}", settings());
