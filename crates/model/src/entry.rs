@@ -37,8 +37,10 @@ impl EntryPath {
         }
         let mut segments = Vec::new();
         for segment in rest.split('/') {
-            let segment =
-                decode(segment).ok_or_else(|| bad("a % is not followed by two hex digits"))?;
+            let bytes = decoded_bytes(segment)
+                .ok_or_else(|| bad("a % is not followed by two hex digits"))?;
+            let segment = String::from_utf8(bytes)
+                .map_err(|_| bad("the decoded bytes of a part are not UTF-8"))?;
             if segment.is_empty() {
                 return Err(bad("a part is empty"));
             }
@@ -68,6 +70,11 @@ fn encode(segment: &str) -> String {
 
 /// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
 pub fn decode(segment: &str) -> Option<String> {
+    String::from_utf8(decoded_bytes(segment)?).ok()
+}
+
+/// Decodes percent-encoding; `None` if a `%` is not followed by two hex digits.
+fn decoded_bytes(segment: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(segment.len());
     let mut bytes = segment.bytes();
     while let Some(byte) = bytes.next() {
@@ -79,7 +86,7 @@ pub fn decode(segment: &str) -> Option<String> {
             out.push(byte);
         }
     }
-    String::from_utf8(out).ok()
+    Some(out)
 }
 
 /// One entry with its body.
@@ -134,6 +141,19 @@ mod tests {
             "://a",
         ] {
             assert!(EntryPath::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_is_wrong_with_an_escape() {
+        for (text, why) in [
+            ("session://%ff", "the decoded bytes of a part are not UTF-8"),
+            ("session://%c3", "the decoded bytes of a part are not UTF-8"),
+            ("session://%zz", "a % is not followed by two hex digits"),
+            ("session://a%", "a % is not followed by two hex digits"),
+        ] {
+            let error = EntryPath::parse(text).unwrap_err();
+            assert!(error.message.ends_with(why), "{text}: {error:?}");
         }
     }
 }
