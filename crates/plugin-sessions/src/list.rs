@@ -164,7 +164,8 @@ impl Op for ListSessions {
                 after: params.after.as_ref().map(|when| when.after(cx.now)),
                 cursor: params.cursor,
             };
-            let page = query.page(rx, params.limit.within(1..=limits::SESSIONS_MAX))?;
+            let limit = params.limit.of_caller(cx.caller, "limit", 1..=limits::SESSIONS_MAX)?;
+            let page = query.page(rx, limit)?;
             let listed = page.rows.into_iter().map(|row| ListedSession::read(rx, row));
             let sessions = listed.collect::<Result<Vec<_>, OpError>>()?;
             let ids = sessions.iter().map(|session| session.session_id.as_str());

@@ -255,6 +255,13 @@ fn sessions_are_listed_by_the_time_when_they_were_active_and_by_state_characters
         cursor = next.clone();
     }
     assert_eq!(json!(paged), json!(names(json!({}))));
-    let wrong = call(runtime, "list_sessions", json!({ "cursor": "x" })).unwrap_err();
-    assert_eq!(wrong.code, Code::Invalid);
+    for wrong in [
+        json!({ "cursor": "x" }),
+        json!({ "limit": 0 }),
+        json!({ "limit": -1 }),
+        json!({ "limit": 101 }),
+    ] {
+        let refused = call(runtime, "list_sessions", wrong.clone()).unwrap_err();
+        assert_eq!(refused.code, Code::Invalid, "{wrong}");
+    }
 }
