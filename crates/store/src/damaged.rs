@@ -83,6 +83,8 @@ pub(crate) struct TableShape {
     /// Whether the search index is derived from it.
     is_indexed: bool,
     pub(crate) columns: Vec<Column>,
+    /// Whether the cells of a row agree with each other, if that can be checked.
+    pub(crate) agrees: Option<fn(&[Value]) -> bool>,
 }
 
 impl TableShape {
@@ -99,10 +101,11 @@ impl TableShape {
         format!("INSERT OR IGNORE INTO \"{}\" ({columns}) VALUES ({marks})", self.name)
     }
 
-    /// The number of columns with a text that is always present and checked: JSON, or one of a few words.
-    pub(crate) fn checked_columns(&self) -> usize {
+    /// The number of checks that every row passes: of a text that is JSON or one of a few words, and of the row.
+    pub(crate) fn checks(&self) -> usize {
         let is_checked = |column: &&Column| column.is_json || column.knows.is_some();
-        self.columns.iter().filter(|column| !column.nullable).filter(is_checked).count()
+        let columns = self.columns.iter().filter(|column| !column.nullable).filter(is_checked);
+        columns.count() + usize::from(self.agrees.is_some())
     }
 
     /// The names of the damaged cells of a row.
@@ -196,7 +199,8 @@ pub(crate) fn shapes(db: &Connection, registry: &Registry) -> rusqlite::Result<V
             })
         };
         let columns = select.query_map([&name], column)?.collect::<rusqlite::Result<_>>()?;
-        shapes.push(TableShape { name, role: info.role, is_indexed: info.is_indexed, columns });
+        let &TableInfo { role, is_indexed, agrees, .. } = info;
+        shapes.push(TableShape { name, role, is_indexed, columns, agrees });
     }
     Ok(shapes)
 }

@@ -385,6 +385,7 @@ impl Aggregate for Memories {
                 at: Some("at"),
                 root: Some("root"),
                 times: &["at"],
+                agrees: None,
             },
             TableInfo { name: "memory_sources", links: &[("id", "memories")], ..TableInfo::PLAIN },
         ];

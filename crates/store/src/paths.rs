@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use model::{OpError, limits};
 use rusqlite::OptionalExtension;
+use rusqlite::types::Value;
 use text::secrets::Redacted;
 
 use crate::aggregate::Aggregate;
@@ -37,6 +38,11 @@ impl Aggregate for Paths {
             name: "paths",
             role: TableRole::Referred,
             is_indexed: true,
+            // The start of a session has two texts as well.
+            agrees: Some(|cells| match cells {
+                [_, Value::Text(path), Value::Text(name)] => last_part(path) == name,
+                _ => false,
+            }),
             ..TableInfo::PLAIN
         }];
         TABLES

@@ -1,5 +1,7 @@
 //! Descriptions of an aggregate's tables and texts, for the parts of the store that walk the registry.
 
+use rusqlite::types::Value;
+
 /// Facts about a table for repair and salvage.
 pub struct TableInfo {
     pub name: &'static str,
@@ -20,6 +22,8 @@ pub struct TableInfo {
     pub root: Option<&'static str>,
     /// Columns with a time in milliseconds since 1970 that is damaged if it is out of range.
     pub times: &'static [&'static str],
+    /// Whether the cells of a row agree with each other, for salvage: the columns of another table have the same types.
+    pub agrees: Option<fn(&[Value]) -> bool>,
 }
 
 impl TableInfo {
@@ -35,6 +39,7 @@ impl TableInfo {
         at: None,
         root: None,
         times: &[],
+        agrees: None,
     };
 
     /// Whether its rows name a row of this table.

@@ -77,6 +77,7 @@ impl Aggregate for Ghaps {
             at: Some("started_at"),
             root: Some("root"),
             times: &["at", "started_at", "changed_at"],
+            agrees: None,
         }];
         TABLES
     }

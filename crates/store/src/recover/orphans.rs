@@ -55,13 +55,12 @@ pub(super) fn adopt(
 }
 
 /// The table that a page belongs to: the one that most of its rows fit. If all rows fit several tables, it is the one
-/// with the most columns whose text is checked, because no other text passes these checks row after row. None if it
-/// stays ambiguous.
+/// with the most checks, because other rows do not pass them all by chance. None if it stays ambiguous.
 fn owner<'a, 'c>(adopters: &'a mut [Adopter<'c>], rows: &[LeafRow]) -> Option<&'a mut Adopter<'c>> {
     let weigh = |one: &Adopter<'_>| {
         let fitting = rows.iter().filter(|row| one.fits(row)).count();
         let is_whole = fitting == rows.len();
-        (fitting, if is_whole { one.shape.checked_columns() } else { 0 })
+        (fitting, if is_whole { one.shape.checks() } else { 0 })
     };
     let weights: Vec<(usize, usize)> = adopters.iter().map(weigh).collect();
     let most = *weights.iter().max().filter(|(fitting, _)| *fitting > 0)?;
@@ -81,6 +80,7 @@ impl Adopter<'_> {
                 true => *cell == Value::Null,
                 false => column.admits(cell.into()),
             })
+            && self.shape.agrees.is_none_or(|agrees| agrees(&row.cells))
     }
 
     /// Inserts a row unless it exists: a row that SQLite could read is as new or newer.

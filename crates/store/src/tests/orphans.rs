@@ -7,12 +7,12 @@ use std::path::Path;
 use model::context::ContextSets;
 use rusqlite::Connection;
 
-use super::desk::{Desk, facts};
+use super::desk::{Desk, facts, plain};
 use super::{BUSY, NOW, Opening, other_connection};
 use crate::connection::Setup;
 use crate::sessions::Seen;
 use crate::tests::Home;
-use crate::{context, projects, recover, session_events, sessions};
+use crate::{context, projects, recover, session_details, session_events, sessions};
 
 /// Number of commands in the store; some are longer than a page.
 const COUNT: usize = 1_500;
@@ -201,6 +201,33 @@ fn a_project_without_a_root_does_not_cost_the_other_projects() {
     spoil(&path, 1, 100);
     salvaged(&path);
     assert_eq!(read(&path), before);
+}
+
+/// @salvage_reads_leaf_pages
+#[test]
+fn a_lost_schema_mixes_up_no_paths_and_starts_of_sessions() {
+    let desk = Desk::new();
+    for number in 0..60 {
+        desk.edits(&format!("/w/app/src/part_{number}.rs"), number);
+        let session = desk.session(&format!("of-{number}"), "shop", number).id;
+        desk.write(move |tx| {
+            let cwd = plain("/w/shop");
+            session_details::note_start(tx, session, Some(&cwd), Some("opus"))
+        });
+    }
+    desk.opening.store.close();
+    let path = desk.home.db();
+    let rows = |table: &str| -> Vec<(i64, String, String)> {
+        let db = other_connection(&path);
+        let mut select = db.prepare(&format!("SELECT * FROM {table} ORDER BY id")).unwrap();
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        select.query_map([], read).unwrap().map(|row| row.unwrap()).collect()
+    };
+    let before = (rows("paths"), rows("session_starts"));
+    assert_eq!((before.0.len(), before.1.len()), (60, 60));
+    spoil(&path, 1, 100);
+    salvaged(&path);
+    assert_eq!((rows("paths"), rows("session_starts")), before);
 }
 
 /// @salvage_reads_leaf_pages
