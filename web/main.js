@@ -731,6 +731,7 @@ async function start() {
     quietly(refreshStatus());
     if (projects) quietly(loadProjects());
   });
+  document.addEventListener("rekindle:changed", () => quietly(refresh()));
   document.addEventListener("rekindle:signed-out", signedOut);
   document.addEventListener("rekindle:clock", reopen);
   startLive();

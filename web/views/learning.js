@@ -4,6 +4,7 @@ import { call } from "/api.js";
 import { confirm, problem, toast } from "/dialog.js";
 import { entryLink, h, link, linked, prose, replace } from "/dom.js";
 import { number, plural, time } from "/format.js";
+import { subscribe } from "/live.js";
 import { asRow, badge, button, empty, facts, field, fileLink, fill, intro, meter, select } from "/parts.js";
 
 const TABS = [
@@ -13,6 +14,10 @@ const TABS = [
   ["fixes", "Fixes"],
 ];
 const PAGE = 50;
+/** How long a list waits after an event, so that several events are one reload. */
+const CHANGED_MS = 300;
+/** The events that change a list. */
+const CHANGED_BY = { ghaps: "ghap/", memories: "memory/", values: "value/" };
 
 /** Whether more than the first page of a list is shown. */
 const isLong = (place) => place.querySelectorAll("li").length > PAGE;
@@ -500,13 +505,28 @@ export async function open(root, { params, filters, signal, navigate }) {
     });
   };
   await load();
+  // A list in which something is opened stays until the reader asks; the head of the view says how old it is.
+  const isInUse = () =>
+    place.querySelector("details[open]") || isLong(place) || root.contains(document.activeElement?.closest?.("select"));
+  const refresh = (isAsked) => (isAsked || !isInUse()) && load();
+  let changing = 0;
+  const changed = () => {
+    clearTimeout(changing);
+    changing = setTimeout(() => document.dispatchEvent(new Event("rekindle:changed")), CHANGED_MS);
+  };
+  const ends = Object.entries(CHANGED_BY).map(([of, prefix]) =>
+    subscribe("events/subscribe", { kind: prefix }, ({ kind }) => tab === of && kind.startsWith(prefix) && changed()),
+  );
   return {
-    // A list in which something is opened stays until the reader asks; the head of the view says how old it is.
-    refresh: (isAsked) => (isAsked || !(place.querySelector("details[open]") || isLong(place))) && load(),
+    refresh,
     update: (next, now) => {
       current = next;
       shared = now ?? shared;
       return load();
+    },
+    close: () => {
+      clearTimeout(changing);
+      for (const end of ends) end();
     },
   };
 }

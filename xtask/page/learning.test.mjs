@@ -60,6 +60,36 @@ test("active and resolved ghaps have their hypothesis, result and lesson", async
   await page.finish();
 });
 
+test("what is stored meanwhile appears, unless the reader has opened something", async () => {
+  const page = await openPage(home, { path: "/?view=learning&tab=memories" });
+  await tab(page, "Memories").waitFor();
+  await page.getByRole("navigation", { name: "What was learned" }).waitFor();
+  const store = (content) =>
+    home.call("store_memory", { content, category: "fact", session_id: "live", cwd: home.project("shop") });
+  await store("The invoices are printed at noon");
+  await item(page, "invoices are printed at noon").waitFor();
+  await tab(page, "Ghaps").click();
+  const details = item(page, "login test is flaky").locator("details");
+  await details.locator("summary").click();
+  await home.call("start_ghap", {
+    domain: "debugging",
+    strategy: "ask-user",
+    goal: "Find why the export is late",
+    hypothesis: "The queue is drained only at noon",
+    action: "Read the schedule",
+    prediction: "The schedule says noon",
+    session_id: "live",
+    cwd: home.project("shop"),
+  });
+  // Far longer than the list waits after an event.
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 1500)));
+  assert.equal(await details.evaluate((element) => element.open), true);
+  await details.locator("summary").click();
+  await page.locator("#read-at").getByRole("button", { name: "Refresh" }).click();
+  await item(page, "Find why the export is late").waitFor();
+  await page.finish();
+});
+
 test("a ghap is deleted after a question that says it is final", async () => {
   const page = await openPage(home, { path: "/?view=learning" });
   await item(page, "login test")
