@@ -327,35 +327,67 @@ pub fn changes_decision_by_number(text: &str) -> bool {
 
 /// Whether a question is about another part of the older text than the one that the newer text changes: its words that
 /// the newer text lacks are in parts that have less in common with the newer text than others, and no other word of it
-/// is in the changed part alone.
+/// is in the changed part alone. A question for an amount is about a part with a value.
 pub fn asks_for_another_part(question: &str, older: &str, newer: &str) -> bool {
+    let for_amount = asks_for_amount(question);
     let (question, newer) = (subject(question), subject_and_numbers(newer));
     let asked: WordSet = question.iter().filter(|word| !newer.contains(*word)).collect();
-    let parts: Vec<WordSet> = parts(older).map(subject_and_numbers).collect();
+    let parts = parts(older);
     let nearest = |words: &WordSet| -> Vec<usize> {
-        let shared: Vec<usize> = parts.iter().map(|part| part.shared(words).count()).collect();
+        let shared: Vec<usize> =
+            parts.iter().map(|part| part.words.shared(words).count()).collect();
         let most = shared.iter().copied().max().filter(|most| *most > 0);
         (0..parts.len()).filter(|part| most.is_some_and(|most| shared[*part] == most)).collect()
     };
     let (asked, changed) = (nearest(&asked), nearest(&newer));
     let names_changed = question.shared(&newer).any(|word| {
-        let having = (0..parts.len()).filter(|part| parts[*part].contains(word));
+        let having = (0..parts.len()).filter(|part| parts[*part].words.contains(word));
         let having: Vec<usize> = having.collect();
         !having.is_empty() && having.iter().all(|part| changed.contains(part))
     });
     let is_apart = asked.iter().all(|part| !changed.contains(part));
-    !asked.is_empty() && !changed.is_empty() && is_apart && !names_changed
+    let answers = !for_amount || asked.iter().any(|part| parts[*part].has_value);
+    !asked.is_empty() && !changed.is_empty() && is_apart && answers && !names_changed
 }
 
-/// The sentences of a text. A sentence with several values is divided: "Postgres on 5432 and Redis on 6379" says two
-/// things.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let sentences = text.lines().flat_map(|line| sentences(line.trim()));
-    sentences.flat_map(|sentence| {
+/// Words that ask for an amount behind "how".
+const AMOUNTS: &[&str] = &["long", "many", "much", "often", "big", "large", "high", "fast"];
+
+/// "how long do we keep them", "for how many days".
+fn asks_for_amount(question: &str) -> bool {
+    let said: Vec<String> =
+        words::words(question).map(|(_, word)| word.to_ascii_lowercase()).collect();
+    said.windows(2).any(|pair| pair[0] == "how" && AMOUNTS.contains(&pair[1].as_str()))
+}
+
+/// A sentence, or a part of one.
+struct SentencePart {
+    words: WordSet,
+    has_value: bool,
+}
+
+/// The sentences of a text, each divided at semicolons and "and": "Postgres on 5432 and Redis on 6379" says two things. A
+/// sentence with several values is divided at commas too; else more words on one thing follow a comma. A part that begins with a verb ("and are kept in Redis") is about the thing of its sentence.
+fn parts(text: &str) -> Vec<SentencePart> {
+    let mut parts = Vec::new();
+    for sentence in text.lines().flat_map(|line| sentences(line.trim())) {
         let is_list = quantity::values(sentence) > 1;
-        let commas = sentence.split(move |c| is_list && matches!(c, ',' | ';'));
-        commas.flat_map(move |part| part.split(if is_list { " and " } else { "\n" }))
-    })
+        let pieces = sentence.split(|c| c == ';' || is_list && c == ',');
+        let pieces = pieces.flat_map(|piece| piece.split(" and "));
+        for (place, piece) in pieces.enumerate() {
+            let own = subject_and_numbers(piece);
+            let words = match place > 0 && begins_with_verb(piece) {
+                true => own.iter().chain(topic(sentence).iter()).collect(),
+                false => own,
+            };
+            parts.push(SentencePart { words, has_value: quantity::values(piece) > 0 });
+        }
+    }
+    parts
+}
+
+fn begins_with_verb(piece: &str) -> bool {
+    words::words(piece).next().is_some_and(|(_, word)| Lists::of(word).any(Lists::VERBS))
 }
 
 fn subject_and_numbers(text: &str) -> WordSet {
@@ -427,6 +459,16 @@ mod tests {
         let changed = "security wants refresh tokens to expire after 7 days now";
         assert!(asks_for_another_part("how long do access tokens live", tokens, changed));
         assert!(!asks_for_another_part("how long do refresh tokens live", tokens, changed));
+        let kept = "Let us decide: session tokens live 14 days and are kept in Redis.";
+        let longer = "Change of plan: session tokens live 30 days instead of 14.";
+        assert!(asks_for_another_part("in which store are session tokens, Redis?", kept, longer));
+        assert!(!asks_for_another_part("how long do session tokens live", kept, longer));
+        assert!(!asks_for_another_part("for how many days are session tokens kept", kept, longer));
+        let hook =
+            "The checkout creates a Stripe intent; the signature of the webhook is not verified.";
+        let adyen = "Change of plan: payments go through Adyen, not Stripe, because of the fees.";
+        assert!(asks_for_another_part("is the webhook signature verified", hook, adyen));
+        assert!(!asks_for_another_part("which provider does the checkout use", hook, adyen));
         let batch = "Decision for the ingest: we collect readings for 250 ms before we write a batch. Put \
                      that into the config with a comment.";
         let shorter = "250 ms is too long after all, change the batch window to 80 ms";
