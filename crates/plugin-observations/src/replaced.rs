@@ -381,12 +381,15 @@ impl Replacements {
             };
             records.read(rx, old)?;
             records.read(rx, new)?;
-            let [said, old, by] = [hit.id, old, new].map(|id| records.get(id));
-            if let (Some(said), Some(old), Some(by)) = (said, old, by)
-                && repeats(rx, said, (old, by))
-            {
-                self.repeating.insert(hit.id, (old.id, new));
+            let [said, was, by] = [hit.id, old, new].map(|id| records.get(id));
+            let (Some(said), Some(was), Some(by)) = (said, was, by) else { continue };
+            if !repeats(rx, said, (was, by)) {
+                continue;
             }
+            match self.holds_as_asked(rx, (hit.id, new), records)? {
+                true => self.partly.insert(hit.id, new).map(drop),
+                false => self.repeating.insert(hit.id, (old, new)).map(drop),
+            };
         }
         Ok(())
     }
@@ -447,7 +450,7 @@ impl Replacements {
     }
 
     /// Whether the part of a record that the question is about still holds.
-    fn holds_as_asked(
+    pub(crate) fn holds_as_asked(
         &self,
         rx: &Rx<'_>,
         (old, new): (i64, i64),

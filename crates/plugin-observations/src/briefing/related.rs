@@ -56,6 +56,7 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             filter: &filter,
             records: RecordsRead::default(),
             replaced: Replacements::of_question(said),
+            outdated: BTreeSet::new(),
         };
         let mut turns: BTreeSet<i64> = BTreeSet::new();
         let mut texts: BTreeSet<String> = BTreeSet::new();
@@ -149,6 +150,8 @@ struct RelatedReader<'a> {
     filter: &'a Filter<'a>,
     records: RecordsRead,
     replaced: Replacements,
+    /// Prompts that were replaced, in turns whose answer says something else that still holds.
+    outdated: BTreeSet<i64>,
 }
 
 /// A hit and the prompt of its turn.
@@ -205,15 +208,25 @@ impl RelatedReader<'_> {
         Ok(last)
     }
 
-    /// The prompt, the answer or the hit of a turn that was replaced, and the record that replaces it.
+    /// The prompt, the answer or the hit of a turn that was replaced, and the record that replaces it. None if the part of
+    /// the turn that the prompt is about still holds.
     fn replacing(&mut self, one: &RelatedTurn) -> Result<Option<(i64, i64)>, OpError> {
         let rx = self.brief.rx;
         let answer = one.turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
         let said: Vec<i64> = one.turn.into_iter().chain(answer).chain([one.hit.id]).collect();
         let mut hits = search::admitted(rx, self.filter, &said)?;
         hits.retain(|_, hit| hit.kind.obs_type().is_talk());
+        let talk: Vec<i64> = hits.keys().copied().collect();
         self.replaced.look_up(rx, hits.into_values(), &mut self.records)?;
-        Ok(said.into_iter().find_map(|id| Some((id, self.replaced.of(id)?))))
+        let replaced = said.iter().find_map(|id| Some((*id, self.replaced.of(*id)?)));
+        let Some((_, newer)) = replaced else { return Ok(None) };
+        for id in said.into_iter().filter(|id| talk.contains(id)) {
+            if self.replaced.holds_as_asked(rx, (id, newer), &mut self.records)? {
+                self.outdated.extend(one.turn);
+                return Ok(None);
+            }
+        }
+        Ok(replaced)
     }
 
     /// The prompt of the turn that a hit belongs to. For a summary it is the prompt of its session that shares
@@ -251,7 +264,8 @@ impl RelatedReader<'_> {
             false => teaches(&said.content),
         });
         let prompt = turn.map(|turn| observations::one(rx, turn)).transpose()?.flatten();
-        let decided = prompt.as_ref().and_then(|prompt| {
+        let holds = |prompt: &&Observation| !self.outdated.contains(&prompt.id);
+        let decided = prompt.as_ref().filter(holds).and_then(|prompt| {
             let said = prompt.content.as_str();
             let changes = replaces.is_some() && hit.id == prompt.id;
             let changed = || changes.then(|| text::change(said).unwrap_or(said));

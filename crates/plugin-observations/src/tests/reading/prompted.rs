@@ -158,6 +158,25 @@ fn a_replaced_decision_is_shown_as_the_newer_one() {
 
 /// @briefing_at_prompts
 #[test]
+fn an_answer_beside_a_replaced_decision_is_shown_without_it() {
+    let world = World::new();
+    let answer = "User sessions are kept for 14 days in Redis. While testing I found that the cleanup job leaks \
+                  database connections: it opens one per batch and never closes it.";
+    world.prompt(S, 9 * HOUR, "Keep user sessions for 14 days in Redis.");
+    world.answer(S, 9 * HOUR - MINUTE, answer);
+    world.prompt(NEXT, 2 * HOUR, "Change of plan: keep user sessions for 30 days.");
+    world.answer(NEXT, 2 * HOUR - MINUTE, "User sessions are kept for 30 days now.");
+    let rows = block(&world, "why does the cleanup job leak database connections?");
+    let [(kind, text)] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!(kind, "answer");
+    assert!(text.contains("never closes it") && !text.contains("replaces"), "{rows:?}");
+    let rows = block(&world, "for how many days are user sessions kept?");
+    let [(_, text)] = rows.as_slice() else { panic!("{rows:?}") };
+    assert!(text.contains("30 days") && !text.contains("14 days"), "{rows:?}");
+}
+
+/// @briefing_at_prompts
+#[test]
 fn of_two_answers_about_one_subject_the_newer_one_is_first() {
     let world = World::new();
     let old = "The harbour radar sits behind the blue proxy of the pier at night.";
