@@ -72,6 +72,9 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
                     && is_about(seen, &asked)
             });
             let Some(hit) = hit else { continue };
+            if is_incidental(&hit) && !reader.turn_is_about(&hit, &asked)? {
+                continue;
+            }
             let Some(RelatedTurn { turn, hit, replaces }) = reader.current(hit)? else { continue };
             if turn.is_some_and(|turn| !turns.insert(turn)) {
                 continue;
@@ -109,6 +112,10 @@ fn is_about(seen: &Observation, asked: &BTreeSet<String>) -> bool {
     let none = serde_json::Value::Null;
     let metadata = seen.metadata.as_ref().unwrap_or(&none);
     let text = Observation::searched(&seen.content, seen.file_path.as_deref(), metadata);
+    has_stem(&text, asked)
+}
+
+fn has_stem(text: &str, asked: &BTreeSet<String>) -> bool {
     let text = text.to_lowercase();
     asked.iter().any(|stem| text.contains(stem.as_str()))
 }
@@ -206,6 +213,23 @@ impl RelatedReader<'_> {
             }
         }
         Ok(last)
+    }
+
+    /// Whether the error of a record, or the prompt, the answer or the commit of its turn, has one of these stems. A record
+    /// without a turn has no other words than its own.
+    fn turn_is_about(&self, seen: &Observation, asked: &BTreeSet<String>) -> Result<bool, OpError> {
+        let rx = self.brief.rx;
+        let Some(turn) = seen.prompt_id else { return Ok(true) };
+        if seen.error().is_some_and(|error| has_stem(error, asked)) {
+            return Ok(true);
+        }
+        let said = [Some(turn), prompts::answer_to(rx, turn)?, prompts::commit_of(rx, turn)?];
+        for id in said.into_iter().flatten() {
+            if observations::one(rx, id)?.is_some_and(|said| is_about(&said, asked)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The prompt, the answer or the hit of a turn that was replaced, and the record that replaces it. None if the part of
@@ -351,6 +375,13 @@ impl RelatedReader<'_> {
         }
         Ok(observations::worked_later(rx, hit)?.map(|id| format!("worked later (#{id})")))
     }
+}
+
+/// Whether a record only looked, or ran tests or a build. The file that was read, or the runner, need not be what its turn
+/// is about: the answer to "how long do tokens live?" says nothing about `src/util.py`.
+fn is_incidental(seen: &Observation) -> bool {
+    let is_run = || seen.metadata.as_ref().is_some_and(|metadata| metadata.get("run").is_some());
+    is_look(seen.obs_type.kind()) || is_run()
 }
 
 /// Whether a record is a read or a search.

@@ -191,6 +191,23 @@ fn of_two_answers_about_one_subject_the_newer_one_is_first() {
 
 /// @briefing_at_prompts
 #[test]
+fn a_file_that_was_only_read_and_a_test_runner_bring_no_rows() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "how long do session tokens live?");
+    world.read(S, 9 * HOUR - MINUTE, "/nowhere/web/src/util.py");
+    world.answer(S, 9 * HOUR - 2 * MINUTE, "Session tokens live 30 days.");
+    world.prompt(NEXT, 5 * HOUR, "Send the order mail only from the webhook and answer first");
+    world.run(NEXT, 5 * HOUR - MINUTE, "npx vitest run", "passed", "");
+    world.answer(NEXT, 5 * HOUR - 2 * MINUTE, "The mail is sent once, from the webhook.");
+    for prompt in ["add type hints to src/util.py", "bump vitest to 3"] {
+        assert_eq!(block(&world, prompt), [], "{prompt}");
+    }
+    assert_eq!(block(&world, "how many days do session tokens live?").len(), 1);
+    assert_eq!(block(&world, "is the order mail sent by the webhook?").len(), 1);
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_row_that_only_asks_is_left_out() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "which zstd level compresses the uploads of skiff on the servers?");
