@@ -53,6 +53,7 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
         let mut reader = RelatedReader {
             brief: &brief,
             said,
+            asked,
             filter: &filter,
             records: RecordsRead::default(),
             replaced: Replacements::of_question(said),
@@ -69,10 +70,10 @@ pub(super) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
                 // Records of other kinds, such as memories, are shown by their own plugin.
                 seen.obs_type == seen.obs_type.kind()
                     && brief.is_worth_telling(seen)
-                    && is_about(seen, &asked)
+                    && is_about(seen, &reader.asked)
             });
             let Some(hit) = hit else { continue };
-            if is_incidental(&hit) && !reader.turn_is_about(&hit, &asked)? {
+            if is_incidental(&hit) && !reader.turn_is_about(&hit)? {
                 continue;
             }
             let Some(RelatedTurn { turn, hit, replaces }) = reader.current(hit)? else { continue };
@@ -112,12 +113,13 @@ fn is_about(seen: &Observation, asked: &BTreeSet<String>) -> bool {
     let none = serde_json::Value::Null;
     let metadata = seen.metadata.as_ref().unwrap_or(&none);
     let text = Observation::searched(&seen.content, seen.file_path.as_deref(), metadata);
-    has_stem(&text, asked)
+    stems_in(&text, asked) > 0
 }
 
-fn has_stem(text: &str, asked: &BTreeSet<String>) -> bool {
+/// How many of these stems a text has.
+fn stems_in(text: &str, asked: &BTreeSet<String>) -> usize {
     let text = text.to_lowercase();
-    asked.iter().any(|stem| text.contains(stem.as_str()))
+    asked.iter().filter(|stem| text.contains(stem.as_str())).count()
 }
 
 /// A row before it is rendered.
@@ -154,6 +156,8 @@ const CHANGES_FOLLOWED: usize = 3;
 struct RelatedReader<'a> {
     brief: &'a BriefingReader<'a>,
     said: &'a str,
+    /// The stems of the prompt that are not common to work on any subject.
+    asked: BTreeSet<String>,
     filter: &'a Filter<'a>,
     records: RecordsRead,
     replaced: Replacements,
@@ -217,15 +221,15 @@ impl RelatedReader<'_> {
 
     /// Whether the error of a record, or the prompt, the answer or the commit of its turn, has one of these stems. A record
     /// without a turn has no other words than its own.
-    fn turn_is_about(&self, seen: &Observation, asked: &BTreeSet<String>) -> Result<bool, OpError> {
+    fn turn_is_about(&self, seen: &Observation) -> Result<bool, OpError> {
         let rx = self.brief.rx;
         let Some(turn) = seen.prompt_id else { return Ok(true) };
-        if seen.error().is_some_and(|error| has_stem(error, asked)) {
+        if seen.error().is_some_and(|error| stems_in(error, &self.asked) > 0) {
             return Ok(true);
         }
         let said = [Some(turn), prompts::answer_to(rx, turn)?, prompts::commit_of(rx, turn)?];
         for id in said.into_iter().flatten() {
-            if observations::one(rx, id)?.is_some_and(|said| is_about(&said, asked)) {
+            if observations::one(rx, id)?.is_some_and(|said| is_about(&said, &self.asked)) {
                 return Ok(true);
             }
         }
@@ -279,8 +283,7 @@ impl RelatedReader<'_> {
         replaces: Option<i64>,
     ) -> Result<Option<RelatedRow>, OpError> {
         let rx = self.brief.rx;
-        let answer = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
-        let answer = answer.map(|id| observations::one(rx, id)).transpose()?.flatten();
+        let answer = self.answer(turn, hit)?;
         // "Done." tells nothing, nor does a question back, unless the prompt may be the reply to it.
         let replies = !begins_subject(self.said);
         let answer = answer.filter(|said| match text::decisions::asks(&said.content) {
@@ -325,6 +328,18 @@ impl RelatedReader<'_> {
         Ok(Some(row))
     }
 
+    /// The answer of a turn. If the hit is another one, such as a subagent's, and has more words of the prompt, it is the hit.
+    fn answer(&self, turn: Option<i64>, hit: &Observation) -> Result<Option<Observation>, OpError> {
+        let rx = self.brief.rx;
+        let own = turn.map(|turn| prompts::answer_to(rx, turn)).transpose()?.flatten();
+        let own = own.map(|id| observations::one(rx, id)).transpose()?.flatten();
+        let stems = |said: &Observation| stems_in(&said.content, &self.asked);
+        let is_better = hit.obs_type == ObsType::Answer
+            && hit.prompt_id == turn
+            && own.as_ref().map_or(0, stems) < stems(hit);
+        Ok(if is_better { Some(hit.clone()) } else { own })
+    }
+
     /// Whether a record says nothing that the prompt does not say: a question, a prompt with no other words, or the summary of
     /// a session in which nothing followed.
     fn only_asks(&self, seen: &Observation) -> bool {
@@ -349,7 +364,8 @@ impl RelatedReader<'_> {
     /// The sentences of an answer that contain words of the prompt, with a decision among them as a whole.
     fn gist(&self, answer: &Observation, max_chars: usize) -> String {
         let gist = text::gist_about(&answer.content, self.said, max_chars);
-        whole_decision(gist, &answer.content)
+        let gist = whole_decision(gist, &answer.content);
+        if answer.agent_id.is_some() { format!("a subagent found: {gist}") } else { gist }
     }
 
     /// The text of a record, and the error of one that failed.

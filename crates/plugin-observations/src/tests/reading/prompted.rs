@@ -208,6 +208,22 @@ fn a_file_that_was_only_read_and_a_test_runner_bring_no_rows() {
 
 /// @briefing_at_prompts
 #[test]
+fn the_answer_of_a_subagent_is_shown_if_it_is_what_matched() {
+    let world = World::new();
+    world.prompt(S, 9 * HOUR, "Set up a staging cluster: 3 nodes in eu-central-1");
+    let found = "The prod module pins Kubernetes 1.31 and the node group uses m6i.large.";
+    world.subagent_answer(S, 9 * HOUR - MINUTE, found);
+    let said = "The plan for staging is ready: 14 resources. The state lock was stale.";
+    world.answer(S, 9 * HOUR - 2 * MINUTE, said);
+    let rows = block(&world, "upgrade Kubernetes of the prod module");
+    assert_eq!(rows, [row("answer", &format!("a subagent found: {found}"))]);
+    let rows = block(&world, "why was the state lock of the staging cluster stale?");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(rows[0].1.contains("The state lock was stale."), "{rows:?}");
+}
+
+/// @briefing_at_prompts
+#[test]
 fn a_row_that_only_asks_is_left_out() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "which zstd level compresses the uploads of skiff on the servers?");
