@@ -3,6 +3,7 @@
 mod begin;
 mod containers;
 mod cut_off;
+mod discard;
 mod edit;
 mod excerpt;
 mod git;
@@ -327,9 +328,13 @@ impl Draft {
         }
         let failed = outcome.as_ref().is_some_and(|outcome| outcome.failed);
         match outcome {
-            Some(outcome) if failed => self.fail(&outcome),
+            Some(outcome) if failed => {
+                discard::forget(&mut self.metadata);
+                self.fail(&outcome);
+            }
             Some(outcome) => {
                 self.left_open(&outcome);
+                discard::settle(&outcome.texts, &mut self.metadata);
                 git::add(self.obs_type, &outcome.texts, &mut self.metadata);
             }
             None => {}

@@ -6,6 +6,7 @@
 
 pub mod context;
 pub mod database;
+pub mod discard;
 pub mod entry;
 pub mod error;
 pub mod event;

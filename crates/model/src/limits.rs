@@ -771,6 +771,8 @@ pub const BRIEFING_READ_COMMITS: usize = 20;
 pub const BRIEFING_READ_EDITS: usize = 80;
 pub const BRIEFING_READ_COMMANDS: usize = 80;
 pub const BRIEFING_READ_FAILURES: usize = 20;
+/// Newest commands that are searched for those that took edits back, such as `git restore .`.
+pub const DISCARDS_READ_COMMANDS: usize = 300;
 pub const BRIEFING_READ_TALK: usize = 40;
 /// Prompts that are read for decisions: a decision that is still valid is often weeks old.
 pub const BRIEFING_READ_PROMPTS: usize = 240;

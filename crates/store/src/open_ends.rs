@@ -1,10 +1,12 @@
 //! Open ends of a session: an unanswered prompt, red runs, and files that were edited after the last
 //! commit.
 
+use model::discard::{DISCARDED, Discards, EditAt, UNSTASHED};
 use model::observation::{ObsType, Observation};
 use model::session::{Prompt, Session, SessionState};
 use model::{OpError, limits, run};
 use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
 
 use crate::cells::Cells as _;
 use crate::observations::{self, SessionScope};
@@ -40,6 +42,8 @@ pub(crate) const LAST_COMMIT: &str = "SELECT at FROM observations WHERE project 
      AND kind = 'git_commit' AND at >= ?2 \
      AND (CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.worktree') END) IS NULL \
      ORDER BY at DESC, id DESC LIMIT 1";
+pub(crate) const COMMANDS: &str = "SELECT at, metadata FROM observations WHERE project = ?1 \
+     AND kind = 'command' AND at >= ?2 ORDER BY at DESC, id DESC LIMIT ?3";
 pub(crate) const EDITED: &str = "SELECT o.id, o.at, f.path FROM observations o \
      JOIN paths f ON f.id = o.file WHERE o.project = ?1 AND o.kind = ?2 AND o.at > ?3 \
      AND o.session = ?4 AND o.failed = 0 ORDER BY o.at DESC, o.id DESC LIMIT ?5";
@@ -84,12 +88,17 @@ pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, Op
     let after = committed.max(session.started_at.saturating_sub(1));
     let read =
         |row: &Row<'_>| Ok(EditedFile { id: row.cell(0)?, at: row.cell(1)?, path: row.cell(2)? });
+    let discards = discards(rx, &[session.project_id], after)?;
     let mut edits: Vec<EditedFile> = Vec::new();
     for kind in [ObsType::FileEdit, ObsType::FileWrite] {
         let most = limits::BRIEFING_READ_EDITS;
         let given = params![session.project_id, kind.word(), after, session.id, most];
-        let found: Vec<EditedFile> =
+        let mut found: Vec<EditedFile> =
             rx.sql(|db| db.prepare_cached(EDITED)?.query_map(given, read)?.collect())?;
+        let is_write = kind == ObsType::FileWrite;
+        found.retain(|EditedFile { at, path, .. }| {
+            !discards.cover(EditAt { at: *at, path, worktree: None, is_write })
+        });
         edits.extend(found);
     }
     edits.sort_by_key(|edit| std::cmp::Reverse((edit.at, edit.id)));
@@ -106,6 +115,23 @@ pub fn uncommitted(rx: &Rx<'_>, session: &Session) -> Result<Vec<EditedFile>, Op
         }
     }
     Ok(files)
+}
+
+/// The commands of these projects since this time that took edits back, put them aside, or brought them back. Of more
+/// commands only the newest are read.
+pub fn discards(rx: &Rx<'_>, projects: &[i64], since: i64) -> Result<Discards, OpError> {
+    let read = |row: &Row<'_>| Ok((row.cell::<i64>(0)?, row.cell::<Option<String>>(1)?));
+    let mut found: Vec<(i64, Value)> = Vec::new();
+    for project in projects {
+        let given = params![project, since, limits::DISCARDS_READ_COMMANDS];
+        let rows: Vec<(i64, Option<String>)> =
+            rx.sql(|db| db.prepare_cached(COMMANDS)?.query_map(given, read)?.collect())?;
+        for (at, text) in rows {
+            let text = text.filter(|text| text.contains(DISCARDED) || text.contains(UNSTASHED));
+            found.extend(text.and_then(|text| Some((at, serde_json::from_str(&text).ok()?))));
+        }
+    }
+    Ok(Discards::of(found.iter().map(|(at, metadata)| (*at, metadata))))
 }
 
 impl OpenEnds {

@@ -6,7 +6,7 @@ use model::limits;
 use model::observation::ObsType;
 use serde_json::{Map, Value};
 
-use super::{Call, Draft, containers, edit, git, runs};
+use super::{Call, Draft, containers, discard, edit, git, runs};
 use crate::guard;
 use crate::json::Json;
 use crate::shell::{self, Simple};
@@ -74,6 +74,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
     if obs_type == ObsType::GitCommit {
         git::add_message(&commands, &mut metadata);
     }
+    discard::add(call, &commands, &mut metadata);
     Draft {
         obs_type,
         content: safe.clone().head(limits::OBSERVED_CHARS_MAX),

@@ -227,6 +227,31 @@ fn a_command_that_failed_tells_its_exit_code_and_its_error() {
     assert!(error.starts_with("Exit code 1\nmuch") && error.ends_with("the last line"));
 }
 
+/// @briefing_uncommitted
+#[test]
+fn a_command_that_takes_edits_back_names_their_paths() {
+    let of = |line: &str, output: &str| {
+        let input = json!({ "command": line });
+        let metadata = used("codex", "PostToolUse", "Bash", input, json!(output)).metadata.clone();
+        let member = |name: &str| metadata.get(name).cloned().unwrap_or_default();
+        (member("discarded"), member("stashed"))
+    };
+    for (line, paths) in [
+        ("git checkout tests/a.py", json!(["/home/user/project/tests/a.py"])),
+        ("cd tests && git restore a.py", json!(["/home/user/project/tests/a.py"])),
+        ("git restore .", json!(["/home/user/project"])),
+        ("git reset --hard", json!(["*"])),
+        ("git checkout main", Value::Null),
+        ("git checkout a.py; pytest", Value::Null),
+        ("git stash && pytest && git stash pop", Value::Null),
+    ] {
+        assert_eq!(of(line, "").0, paths, "{line}");
+    }
+    assert_eq!(of("git stash", "Saved working directory"), (json!(["*"]), json!(true)));
+    let failed = "error: pathspec 'a.py' did not match any file(s) known to git";
+    assert_eq!(of("git checkout a.py", failed).0, Value::Null);
+}
+
 /// @capture_failure_forms
 #[test]
 fn a_failure_is_seen_however_the_agent_tells_it() {

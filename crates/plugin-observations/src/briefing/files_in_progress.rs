@@ -18,7 +18,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) {
     let is_wanted = |seen: &&Observation| {
         briefed.as_deref() != Some(&*seen.session_id)
             && newest.saturating_sub(seen.at_ms) <= limits::BRIEFING_FILES_MS
-            && !uncommitted::is_committed(writer, seen)
+            && !uncommitted::is_settled(writer, seen)
     };
     let edits: Vec<Observation> = writer.work.edits.iter().filter(is_wanted).cloned().collect();
     let last = last_edited(writer);
@@ -54,7 +54,7 @@ fn add_row(writer: &mut SectionWriter<'_>, seen: &Observation, weight: f64, text
 pub(super) fn last_edited(writer: &SectionWriter<'_>) -> BTreeSet<String> {
     let briefed = writer.briefed();
     let is_wanted = |seen: &&Observation| {
-        briefed.as_deref() != Some(&*seen.session_id) && !uncommitted::is_committed(writer, seen)
+        briefed.as_deref() != Some(&*seen.session_id) && !uncommitted::is_settled(writer, seen)
     };
     let mut edits = writer.work.edits.iter().filter(is_wanted).peekable();
     let last = edits.peek().map(|seen| seen.session_id.clone());

@@ -1,8 +1,9 @@
-//! Files that were edited in this checkout and not committed there since.
+//! Files that were edited in this checkout, and neither committed nor taken back there since.
 
 use contract::Slot;
+use model::discard::EditAt;
 use model::limits;
-use model::observation::Observation;
+use model::observation::{ObsType, Observation};
 
 use super::sections::{BriefingRow, SectionWriter};
 
@@ -19,7 +20,7 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     let is_open = |seen: &&Observation| {
         let is_here = checkout(seen, "worktree") == place.worktree();
         let is_own = briefed == Some(&*seen.session_id);
-        is_here && !is_own && seen.at_ms > first && !is_committed(writer, seen)
+        is_here && !is_own && seen.at_ms > first && !is_settled(writer, seen)
     };
     let mut files: Vec<Observation> = writer.work.edits.iter().filter(is_open).cloned().collect();
     files.retain(|seen| writer.names_file(seen));
@@ -36,11 +37,19 @@ pub(super) fn add(writer: &mut SectionWriter<'_>, briefed: Option<&str>) {
     writer.add(Slot::Open, BriefingRow { id, at, score: 0.85, reason, text, pinned: false });
 }
 
-/// Whether a later commit probably contains an edit. Records of commits do not name their files.
-pub(super) fn is_committed(writer: &SectionWriter<'_>, edit: &Observation) -> bool {
+/// Whether a later commit probably contains an edit, or a later command took it back. Records of commits do not name
+/// their files.
+pub(super) fn is_settled(writer: &SectionWriter<'_>, edit: &Observation) -> bool {
     let branch = writer.brief.place.branch();
     let holds = |commit: &Observation| commit.at_ms >= edit.at_ms && holds(commit, edit, branch);
-    writer.work.commits.iter().any(holds)
+    writer.work.commits.iter().any(holds) || is_discarded(writer, edit)
+}
+
+fn is_discarded(writer: &SectionWriter<'_>, edit: &Observation) -> bool {
+    let Some(path) = edit.file_path.as_deref() else { return false };
+    let (at, worktree) = (edit.at_ms, checkout(edit, "worktree"));
+    let is_write = edit.obs_type.kind() == ObsType::FileWrite;
+    writer.work.discards.cover(EditAt { at, path, worktree, is_write })
 }
 
 /// Whether a later commit may contain an edit. A commit in another working tree does not. Neither does a commit

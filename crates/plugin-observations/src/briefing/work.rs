@@ -1,11 +1,12 @@
 //! The newest records of the own projects or of one session, each kind read once by its index.
 
+use model::discard::Discards;
 use model::observation::{ObsType, Observation};
 use model::session::{Prompt, Session};
 use model::{OpError, limits};
 use store::observations::{self, SessionScope};
 use store::sessions::{self, SessionFilter};
-use store::{Rx, projects, prompts};
+use store::{Rx, open_ends, projects, prompts};
 
 use super::reader::BriefingReader;
 
@@ -27,6 +28,8 @@ pub(super) struct RecentWork {
     /// The time before which no command was read.
     pub(super) commands_since: i64,
     pub(super) failures: Vec<Observation>,
+    /// Commands that took edits back, such as `git restore .`.
+    pub(super) discards: Discards,
     pub(super) prompts: Vec<Prompt>,
     /// Prompts older than `prompts`, which are read for decisions and the first task only.
     pub(super) older_prompts: Vec<Prompt>,
@@ -113,6 +116,7 @@ impl RecentWork {
             commands_since: read_since(&commands, most),
             commands,
             failures,
+            discards: Discards::default(),
             is_of_session: false,
             prompts: said,
             older_prompts,
@@ -122,6 +126,10 @@ impl RecentWork {
         work.roots.extend(brief.place.worktree().map(str::to_owned));
         work.roots.extend(brief.place.linked_root());
         work.edits.retain(|seen| !seen.failed());
+        let edits = work.edits.iter().chain(&work.own_work.edits);
+        if let Some(oldest) = edits.min_by_key(|edit| edit.at_ms) {
+            work.discards = open_ends::discards(rx, projects, oldest.at_ms)?;
+        }
         let own = work.own.as_ref().map(|own| own.session_id.as_str());
         work.answers.retain(|seen| {
             !seen.failed() && (seen.agent_id.is_none() || own == Some(seen.session_id.as_str()))
@@ -154,6 +162,7 @@ impl RecentWork {
             commands,
             is_of_session: true,
             failures: newest(&[ObsType::CommandError])?,
+            discards: Discards::default(),
             prompts,
             older_prompts: first,
             answers: observations::answers_of_session(rx, scope, false, talk)?,

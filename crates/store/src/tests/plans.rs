@@ -30,6 +30,7 @@ fn frequent_lookups_never_scan_a_table() {
         history::TOUCH,
         history::TOUCHES,
         history::TOUCHING,
+        open_ends::COMMANDS,
         open_ends::EDITED,
         open_ends::FOLLOWED,
         open_ends::LAST_COMMIT,

@@ -180,6 +180,46 @@ fn files_edited_after_the_last_commit_are_named_where_commits_are_recorded() {
     assert_eq!(open(&world), ["edited after the last recorded commit: d.rs, b.rs"]);
 }
 
+/// @briefing_uncommitted
+#[test]
+fn a_file_whose_edits_were_taken_back_or_put_aside_is_not_open() {
+    let edited = "edited after the last recorded commit";
+    let all = ["git restore .", "git stash", "git reset --hard"];
+    let discard = |world: &World, ago: i64, line: &str| {
+        let metadata = match line {
+            "git checkout b.rs" => json!({ "discarded": ["/nowhere/web/b.rs"] }),
+            "git stash" => json!({ "discarded": ["*"], "stashed": true }),
+            "git stash pop" => json!({ "unstashed": true }),
+            _ => json!({ "discarded": ["*"] }),
+        };
+        world.used(S, ago, (ObsType::Command, None), line, metadata);
+    };
+    let open = |world: &World| {
+        let rows = told(world, "Open");
+        rows.into_iter().find(|row| row.starts_with(edited)).unwrap_or_default()
+    };
+    for line in all.into_iter().chain(["git checkout b.rs"]) {
+        let world = World::new();
+        world.prompt(S, 9 * HOUR, "repair the rounding of the cart");
+        world.commit(S, 8 * HOUR, "1a2b3c4", "a");
+        world.edit(S, 7 * HOUR, "/nowhere/web/b.rs", "Edit b.rs: one");
+        world.stop(S, 7 * HOUR);
+        assert_eq!(open(&world), format!("{edited}: b.rs"));
+        discard(&world, 6 * HOUR, line);
+        world.stop(S, 6 * HOUR);
+        assert_eq!(open(&world), "", "{line}");
+        let list = world.ask("session_summaries", json!({}));
+        assert!(list["results"][0]["summary"]["next_steps"].to_string().len() < 5, "{list}");
+        assert_eq!(told(&world, "Files in progress"), [""; 0], "{line}");
+        if line == "git stash" {
+            discard(&world, 5 * HOUR, "git stash pop");
+            assert_eq!(open(&world), format!("{edited}: b.rs"));
+        }
+        world.edit(S, 4 * HOUR, "/nowhere/web/c.rs", "Edit c.rs: two");
+        assert!(open(&world).contains("c.rs"), "{line}");
+    }
+}
+
 /// @briefing_sessions
 #[test]
 fn the_last_five_sessions_have_a_line_with_intent_outcome_and_commits() {
