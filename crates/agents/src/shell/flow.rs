@@ -176,7 +176,6 @@ impl FateMarks<'_> {
                 ..fate
             };
             self.chain(chain, fate, strict, depth);
-            self.set(chain, strict);
         }
     }
 
@@ -205,6 +204,7 @@ impl FateMarks<'_> {
                 };
                 self.stage(stage, fate, strict, depth);
             }
+            self.set(pipeline, strict);
         }
     }
 
@@ -240,8 +240,8 @@ impl FateMarks<'_> {
     }
 
     /// Applies `set -e` and `set -o pipefail` to the commands after them.
-    fn set(&self, chain: &[FlowPart], strict: &mut Strict) {
-        for command in chain.iter().filter_map(|part| self.only(part)) {
+    fn set(&self, pipeline: &[FlowPart], strict: &mut Strict) {
+        for command in pipeline.iter().filter_map(|part| self.only(part)) {
             if command.program == "set" {
                 command.args.iter().for_each(|arg| strict.read(arg));
             }
