@@ -117,7 +117,11 @@ const FAILED_TESTS: &[&str] = &[
 ];
 
 /// Ends of lines that name a failed test: cargo, ScalaTest, Dart, pre-commit.
-const FAILED_ENDS: &[&str] = &["... FAILED", "*** FAILED ***", " [E]", "....Failed"];
+const FAILED_ENDS: &[&str] = &["... FAILED", "*** FAILED ***", " [E]", HOOK_FAILED];
+
+/// Ends of the rows of pre-commit, one for each hook.
+const HOOK_FAILED: &str = "....Failed";
+const HOOK_ENDS: &[&str] = &[HOOK_FAILED, "....Passed", "....Skipped"];
 
 /// Names of a test in the list of ExUnit.
 const EX_UNIT: &[&str] = &[") test ", ") doctest ", ") property "];
@@ -222,7 +226,7 @@ pub fn is_telling(line: &str) -> bool {
     {
         return true;
     }
-    if is_timed_error(line) {
+    if is_timed_error(line) || is_row_of_eslint(line) {
         return true;
     }
     let word = line.split(':').next().unwrap_or_default();
@@ -268,7 +272,21 @@ fn counts_failures(line: &str) -> bool {
 
 /// Whether a line reports a failure without its cause.
 pub(crate) fn is_report(line: &str) -> bool {
-    REPORTS.iter().any(|report| line.starts_with(report)) || counts_failures(line)
+    REPORTS.iter().any(|report| line.starts_with(report))
+        || counts_failures(line)
+        || counts_problems(line)
+}
+
+/// `✖ 2 problems (1 error, 1 warning)`, at the end of the output of eslint.
+fn counts_problems(line: &str) -> bool {
+    let counted = line.strip_prefix(CROSSES).map(str::trim_start).and_then(number);
+    counted.is_some_and(|(_, rest)| rest.starts_with(" problem"))
+}
+
+/// `3:1  error  x is not defined  no-undef`: a row of eslint below the name of the file.
+fn is_row_of_eslint(line: &str) -> bool {
+    let column = number(line).and_then(|(_, rest)| number(rest.strip_prefix(':')?));
+    column.is_some_and(|(_, rest)| rest.starts_with(' ') && rest.trim_start().starts_with("error "))
 }
 
 /// Whether a line names a failed test.
@@ -370,11 +388,31 @@ pub(crate) fn says_nothing(line: &str) -> bool {
         || TAP_FRAME.iter().any(|start| line.starts_with(start))
 }
 
+/// `ruff.....Failed`: the row of pre-commit for a hook that failed.
+fn is_failed_hook(line: &str) -> bool {
+    line.ends_with(HOOK_FAILED)
+}
+
+/// Of the lines that the first failed hook of pre-commit printed, the first with a place in a file, else the first one. If
+/// it printed none, the row of the hook.
+fn finding_of_hook(error: &str) -> Option<&str> {
+    let mut lines = error.lines().map(str::trim).skip_while(|line| !is_failed_hook(line));
+    let row = lines.next()?;
+    let is_next = |line: &str| HOOK_ENDS.iter().any(|end| line.ends_with(end));
+    let said = lines.take_while(|line| !is_next(line));
+    let said =
+        said.filter(|line| !line.is_empty() && !line.starts_with("- ") && !says_nothing(line));
+    let said: Vec<&str> = said.collect();
+    let placed = said.iter().find(|line| behind_place(line).is_some());
+    Some(placed.or(said.first()).copied().unwrap_or(row))
+}
+
 /// The one line of an error's output that says most: the first that names a failed test, else the first
 /// that names an error, else the first line that is neither progress nor the exit code.
 pub fn finding(error: &str) -> &str {
     let lines = || error.lines().map(str::trim).filter(|line| !line.is_empty());
-    let test = lines().find(|line| names_test(line));
+    let test = lines().find(|line| names_test(line) && !is_failed_hook(line));
+    let test = test.or_else(|| finding_of_hook(error));
     let is_cause = |line: &&str| is_telling(line) && !is_report(line);
     let cause = || {
         let mut from = lines().skip_while(|line| !is_cause(line));
@@ -491,6 +529,29 @@ mod tests {
                 "PG::DuplicateTable: ERROR:  relation \"slips\" already exists",
             ),
             ("rake aborted!\nno such task", "no such task"),
+            (
+                "/x/src/a.ts\n  1:1  warning  y  no-y\n  3:1  error  x is not defined  no-undef\n\n\
+                 ✖ 2 problems (1 error, 1 warning)",
+                "3:1  error  x is not defined  no-undef",
+            ),
+            ("✖ 1 problem (1 error, 0 warnings)", "✖ 1 problem (1 error, 0 warnings)"),
+            (
+                "trim.....................................................Passed\n\
+                 ruff.....................................................Failed\n\
+                 - hook id: ruff\n- exit code: 1\n\nsrc/api/limit.py:3:1: F401 `os` imported but unused\n\
+                 Found 1 error.\nmypy.....................................................Passed",
+                "src/api/limit.py:3:1: F401 `os` imported but unused",
+            ),
+            (
+                "black....................................................Failed\n- hook id: black\n\
+                 - files were modified by this hook\n\nreformatted src/a.py",
+                "reformatted src/a.py",
+            ),
+            (
+                "large....................................................Failed\n- hook id: large\n\
+                 mypy.....................................................Passed\nsrc/a.py:1: x",
+                "large....................................................Failed",
+            ),
         ];
         for (error, expected) in table {
             assert_eq!(finding(error), expected, "{error:?}");
