@@ -28,43 +28,65 @@ pub(super) fn of(text: &str, max_chars: usize) -> String {
         true => Between::default(),
         false => Between::of(&text),
     };
-    let middle = telling(&first, &last, between, max_chars / 2);
-    let rest = max_chars - middle.chars().count();
-    let mut excerpt: String = first.chars().take(rest / 2 - 1).collect();
-    excerpt.push('…');
-    excerpt.push_str(&middle);
-    let tail = rest - rest / 2;
-    let from = last.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);
-    excerpt.push_str(&last[from..]);
-    excerpt
+    let mut middle = TellingLines::of(&first, &last, between);
+    let mut ends = EndsOfText::of((&first, &last), max_chars, &middle);
+    // Without a line that an end has anyway, there is room for more of both ends.
+    while middle.drop_repeated(&ends) {
+        ends = EndsOfText::of((&first, &last), max_chars, &middle);
+    }
+    format!("{}…{}{}", ends.head, middle.text(), ends.tail)
 }
 
-/// The first and the last line that say what went wrong, if head and tail would not include them; each as
-/// separate lines.
-fn telling(first: &str, last: &str, between: Between, half: usize) -> String {
-    let after_head = first.char_indices().nth(half).map_or(first.len(), |(at, _)| at);
-    let before_tail = last.char_indices().rev().nth(half).map_or(0, |(at, _)| at);
-    let at_first = places(first).next();
-    let at_last = places(last).last();
-    let mut found: Vec<String> = Vec::new();
-    // Lines in the first or last quarter are part of head or tail anyway.
-    if let Some(at) = at_first.filter(|at| at + TELLING_CHARS_MAX > after_head / 2) {
-        found.push(with_next(first, at));
+/// The beginning and the end of an output, beside the lines between them.
+struct EndsOfText<'t> {
+    head: &'t str,
+    tail: &'t str,
+}
+
+impl<'t> EndsOfText<'t> {
+    fn of(
+        (first, last): (&'t str, &'t str),
+        max_chars: usize,
+        middle: &TellingLines,
+    ) -> EndsOfText<'t> {
+        let rest = max_chars - middle.text().chars().count();
+        let until = first.char_indices().nth(rest / 2 - 1).map_or(first.len(), |(at, _)| at);
+        let tail = rest - rest / 2;
+        let from = last.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);
+        EndsOfText { head: &first[..until], tail: &last[from..] }
     }
-    if at_first.is_none() {
-        found.extend(between.first);
+}
+
+/// The first and the last line that say what went wrong.
+struct TellingLines {
+    first: Option<String>,
+    last: Option<String>,
+}
+
+impl TellingLines {
+    fn of(first: &str, last: &str, between: Between) -> TellingLines {
+        let at_first = places(first).next().map(|at| with_next(first, at));
+        let at_last = places(last).last().map(|at| with_next(last, at));
+        let first = at_first.or(between.first);
+        let last = at_last.or(between.last).filter(|lines| first.as_ref() != Some(lines));
+        TellingLines { first, last }
     }
-    let from_tail = at_last.filter(|at| *at < before_tail + (last.len() - before_tail) / 2);
-    let last_lines = match at_last {
-        Some(_) => from_tail.map(|at| with_next(last, at)),
-        None => between.last,
-    };
-    if let Some(lines) = last_lines.filter(|lines| !found.contains(lines)) {
-        found.push(lines);
+
+    /// Drops a line that the beginning or the end of the output has too. Returns whether it dropped one.
+    fn drop_repeated(&mut self, ends: &EndsOfText<'_>) -> bool {
+        let is_in = |lines: &String| ends.head.contains(lines) || ends.tail.contains(lines);
+        let dropped = [&mut self.first, &mut self.last].map(|one| one.take_if(|it| is_in(it)));
+        dropped.iter().any(Option::is_some)
     }
-    match found.is_empty() {
-        true => String::new(),
-        false => format!("\n{}\n…\n", found.join("\n…\n")),
+
+    /// Both on lines of their own.
+    fn text(&self) -> String {
+        let found: Vec<&str> =
+            [&self.first, &self.last].into_iter().flatten().map(String::as_str).collect();
+        match found.is_empty() {
+            true => String::new(),
+            false => format!("\n{}\n…\n", found.join("\n…\n")),
+        }
     }
 }
 
@@ -128,4 +150,29 @@ fn places(text: &str) -> impl Iterator<Item = usize> {
 fn with_next(text: &str, at: usize) -> String {
     let lines: Vec<&str> = text[at..].lines().take(2).collect();
     lines.join("\n").chars().take(TELLING_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_error_line_is_kept_once_wherever_it_is() {
+        let lines = |name: &str, count: usize| -> String {
+            (0..count).map(|number| format!("{name} {number}\n")).collect()
+        };
+        for behind in [5, 20, 60, 80, 100, 120, 150, 200, 400] {
+            let text = format!(
+                "{}src/a.rs:3: error: FIRST\n{}error: could not compile LAST\n{}",
+                lines("compiling", 300),
+                lines("note", 300),
+                lines("tail", behind)
+            );
+            let kept = of(&text, 2_000);
+            for once in ["FIRST", "LAST"] {
+                assert_eq!(kept.matches(once).count(), 1, "{behind}: {kept}");
+            }
+            assert_eq!(kept.chars().count(), 2_000, "{behind}");
+        }
+    }
 }
