@@ -74,6 +74,10 @@ impl Op for SetHint {
             positional: &["component", "key", "value"],
             flatten: flags::META,
             flag_aliases: flags::GUARD,
+            help: &[(
+                "meta.ttl",
+                "`session` (until the daemon ends), `forever`, or a duration such as `PT2H` or `P1D`; a new hint is kept for good if this is left out",
+            )],
             defaults: &[(TYPED, "true")],
             pretty: Some(pretty::<Self>),
             starts_daemon: true,
