@@ -7,6 +7,7 @@ use model::observation::{ObsType, Observation};
 use model::session::Session;
 use model::{OpError, limits};
 use store::prompts;
+use store::search::ComparedText;
 use store::sessions::{self, SessionFilter};
 
 use super::files_in_progress;
@@ -42,11 +43,13 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     // The words of the intents of sessions that changed something.
     let mut subjects: Vec<BTreeSet<String>> = Vec::new();
     let mut past = worth_telling(writer, &sessions, &mut subjects)?;
+    fold_repeats(&mut past);
     let earlier = match past.len() < limits::BRIEFING_SESSIONS_MAX {
         true => earlier(writer, &sessions)?,
         false => Vec::new(),
     };
     past.extend(worth_telling(writer, &earlier, &mut subjects)?);
+    fold_repeats(&mut past);
     // If not all fit, sessions that changed something come before those that only talked. The newest stay:
     // an answer of yesterday counts more than an old commit.
     while past.len() > limits::BRIEFING_SESSIONS_MAX {
@@ -81,6 +84,26 @@ pub(super) fn add(writer: &mut SectionWriter<'_>) -> Result<(), OpError> {
     add_findings(writer, others);
     writer.work.sessions = sessions;
     Ok(())
+}
+
+/// Of several sessions whose lines would say nearly the same, keeps the newest. The assembler would merge their rows, but
+/// they would take the places of other sessions before.
+fn fold_repeats(past: &mut Vec<PastSession<'_>>) {
+    let mut kept: Vec<(ComparedText, BTreeSet<String>, String)> = Vec::new();
+    past.retain(|one| {
+        let said = format!("{}{} → {} → {}", one.intent, one.decision, one.outcome, one.ended);
+        let (words, text) = (topic::subject(&said), ComparedText::new(said));
+        let is_repeat = kept.iter().any(|(newer, known, commits)| {
+            *commits == one.commits
+                && (words.is_subset(known) || known.is_subset(&words))
+                && newer.is_duplicate_of(&text)
+        });
+        let is_kept = one.session.is_pinned || !is_repeat;
+        if is_kept {
+            kept.push((text, words, one.commits.clone()));
+        }
+        is_kept
+    });
 }
 
 /// Adds the findings of sessions whose lines are about something else, below all lines.

@@ -249,6 +249,33 @@ fn the_last_five_sessions_have_a_line_with_intent_outcome_and_commits() {
 
 /// @briefing_sessions
 #[test]
+fn sessions_that_repeat_one_another_leave_room_for_others() {
+    let world = World::new();
+    let others = ["Move the cache to memcached", "Deploy the staging site to the new host"];
+    for (number, asked) in (0_i64..).zip(others) {
+        let (name, ago) = (format!("other-{number}"), (30 - number) * HOUR);
+        let at = (name.as_str(), WEB);
+        world.prompt(at, ago, asked);
+        world.edit(at, ago, &format!("/nowhere/web/{number}.rs"), "Edit it");
+        world.answer(at, ago, "It works, the port had to be another one.");
+    }
+    for number in 0..6 {
+        let (name, ago) = (format!("s-{number}"), (20 - number) * HOUR);
+        let at = (name.as_str(), WEB);
+        world.prompt(at, ago, "Upgrade the linter to the newest version please");
+        world.command(at, ago, "npm i eslint@latest");
+        world.answer(at, ago, "The linter is upgraded, nothing else changed.");
+    }
+    let rows = told(&world, "Recent sessions");
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    assert!(rows[0].contains("Upgrade the linter"), "{rows:?}");
+    for asked in others {
+        assert!(rows.iter().any(|row| row.contains(asked)), "{asked}: {rows:?}");
+    }
+}
+
+/// @briefing_sessions
+#[test]
 fn a_question_has_no_line_once_a_later_session_changed_what_it_was_about() {
     let world = World::new();
     world.prompt(S, 9 * HOUR, "is the rounding of the totals half up?");
