@@ -390,7 +390,7 @@ fn mark_row(seen: &Observation, now: i64) -> BriefingRow {
         at: seen.at_ms,
         score: 0.8 + 0.1 * rank::recency(seen.at_ms, now),
         reason: if seen.is_pinned { "pinned" } else { "marked" },
-        text: text::line_of_words(&seen.content, limits::BRIEFING_TEXT_CHARS),
+        text: quoted_line(&seen.content),
         pinned: seen.is_pinned,
     }
 }

@@ -274,6 +274,20 @@ fn sessions_that_repeat_one_another_leave_room_for_others() {
     }
 }
 
+/// @briefing_cut
+#[test]
+fn a_pinned_decision_is_not_cut_inside() {
+    let world = World::new();
+    let decided = "We decided to keep the sessions of the shop in Redis with a lifetime of fourteen days, because \
+                   the table in Postgres grew by four gigabytes a week, the vacuum did not keep up with it, and \
+                   the sessions of the shop are worth nothing once the basket that they belong to is gone anyway, \
+                   as the support team has confirmed.";
+    assert!(decided.chars().count() > 300);
+    world.prompt(S, 9 * HOUR, decided);
+    world.call("pin_observation", json!({ "id": 2 })).unwrap();
+    assert_eq!(told(&world, "Marked"), [decided]);
+}
+
 /// @briefing_sessions
 #[test]
 fn a_question_has_no_line_once_a_later_session_changed_what_it_was_about() {
