@@ -27,10 +27,59 @@ const OUTCOME_LINES: [&str; 5] = [
 
 /// The text without our text, even where that is quoted with `> `, in a code fence or after other words on the line.
 pub(super) fn removed(text: &str) -> Cow<'_, str> {
-    match without_framed(text) {
+    let text = unfolded(text);
+    let left = match without_framed(&text) {
         Cow::Borrowed(text) => without_rows(text),
         Cow::Owned(text) => without_rows(&text).into_owned().into(),
+    };
+    match (&text, left) {
+        (Cow::Borrowed(text), Cow::Borrowed(_)) => Cow::Borrowed(text),
+        (_, left) => left.into_owned().into(),
     }
+}
+
+/// The text with the line breaks of a briefing that was joined to one line.
+fn unfolded(text: &str) -> Cow<'_, str> {
+    let title = |line: &str| -> Option<usize> {
+        let at = line.find(BRIEFING_NATURE)? + BRIEFING_NATURE.len();
+        (title_at(&line[..at]).is_some() && line[at..].starts_with(" ## ")).then_some(at)
+    };
+    if !text.contains(BRIEFING_NATURE) || !text.lines().any(|line| title(line).is_some()) {
+        return text.into();
+    }
+    let lines = text.lines().map(|line| match title(line) {
+        Some(at) => format!("{}{}", &line[..at], broken_before_rows(&line[at..])),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n").into()
+}
+
+/// The joined rows of a briefing, with a line break before each row and each heading of a section.
+fn broken_before_rows(joined: &str) -> String {
+    let mut lines = String::new();
+    for (number, piece) in joined.split(" ## ").enumerate() {
+        let title = SECTION_TITLES.iter().find(|title| piece.starts_with(**title));
+        let rows = title.map_or(piece, |title| &piece[title.len()..]);
+        let sign = if number == 0 {
+            ""
+        } else if title.is_some() {
+            "\n## "
+        } else {
+            " ## "
+        };
+        lines.push_str(sign);
+        lines.push_str(title.copied().unwrap_or_default());
+        for (number, row) in rows.split(" - #").enumerate() {
+            let sign = match number {
+                0 => "",
+                _ if is_row(&format!("- #{row}")) => "\n- #",
+                _ => " - #",
+            };
+            lines.push_str(sign);
+            lines.push_str(row);
+        }
+    }
+    lines
 }
 
 /// The text without the blocks of resumed and handed over sessions. A block without its last line stays.
@@ -291,6 +340,8 @@ mod tests {
             (format!("{BRIEFING}\n\nwhat does that mean?"), "what does that mean?"),
             (format!("{BRIEFING}\n\n- fix the login\n- then push"), "- fix the login\n- then push"),
             (format!("{BRIEFING}\n\n## Task\nfix it"), "## Task\nfix it"),
+            (BRIEFING.replace('\n', " "), ""),
+            (format!("It said: \"{}\"\nIs that so?", BRIEFING.replace('\n', " ")), "It said: \"\nIs that so?"),
             (quoted.clone(), ""),
             (format!("You said:\n{quoted}\nIs that so?"), "You said:\nIs that so?"),
             (format!("{quoted}Is that so?"), "Is that so?"),
