@@ -762,8 +762,7 @@ pub const RED_RUNS_TOLD: usize = 3;
 pub const RED_COMMAND_CHARS: usize = 100;
 /// Characters of a failed run's error.
 pub const RED_FINDING_CHARS: usize = 160;
-/// Records that are read for a briefing, newest first: sessions, runs, commits, edits, commands, failures,
-/// prompts and answers. Older ones are ignored.
+/// Records that a briefing reads, newest first; older ones are ignored. `DISCARDS`: commands that may take edits back.
 pub const BRIEFING_READ_SESSIONS: usize = 12;
 pub const BRIEFING_READ_TURNS: usize = 16;
 pub const BRIEFING_READ_RUNS: usize = 60;
@@ -771,8 +770,7 @@ pub const BRIEFING_READ_COMMITS: usize = 20;
 pub const BRIEFING_READ_EDITS: usize = 80;
 pub const BRIEFING_READ_COMMANDS: usize = 80;
 pub const BRIEFING_READ_FAILURES: usize = 20;
-/// Newest commands that are searched for those that took edits back, such as `git restore .`.
-pub const DISCARDS_READ_COMMANDS: usize = 300;
+pub const BRIEFING_READ_DISCARDS: usize = 300;
 pub const BRIEFING_READ_TALK: usize = 40;
 /// Prompts that are read for decisions: a decision that is still valid is often weeks old.
 pub const BRIEFING_READ_PROMPTS: usize = 240;

@@ -123,7 +123,7 @@ pub fn discards(rx: &Rx<'_>, projects: &[i64], since: i64) -> Result<Discards, O
     let read = |row: &Row<'_>| Ok((row.cell::<i64>(0)?, row.cell::<Option<String>>(1)?));
     let mut found: Vec<(i64, Value)> = Vec::new();
     for project in projects {
-        let given = params![project, since, limits::DISCARDS_READ_COMMANDS];
+        let given = params![project, since, limits::BRIEFING_READ_DISCARDS];
         let rows: Vec<(i64, Option<String>)> =
             rx.sql(|db| db.prepare_cached(COMMANDS)?.query_map(given, read)?.collect())?;
         for (at, text) in rows {

@@ -3,7 +3,6 @@
 use model::discard::{DISCARDED, EVERYTHING, STASHED, UNSTASHED};
 use serde_json::{Map, Value};
 
-use super::Call;
 use crate::guard;
 use crate::shell::Simple;
 
@@ -14,7 +13,7 @@ const KEEPS: &[&str] = &["-b", "-B", "--orphan", "-p", "--patch"];
 /// Commands below `git stash` that put edits aside.
 const STASHES: &[&str] = &["push", "save"];
 
-/// What a command does with uncommitted edits.
+/// The effect of a command on uncommitted edits.
 #[derive(Debug, PartialEq)]
 enum Discard<'a> {
     /// Takes back the edits of these paths.
@@ -23,8 +22,13 @@ enum Discard<'a> {
     Unstash,
 }
 
-/// Adds what a command line does with uncommitted edits, if it can only succeed if git did that.
-pub(super) fn add(call: &Call<'_>, commands: &[Simple], metadata: &mut Map<String, Value>) {
+/// Adds the effect of a command line on uncommitted edits, if the line can only succeed if git did it. `absolute` makes a
+/// path absolute.
+pub(super) fn add(
+    absolute: &dyn Fn(&str) -> String,
+    commands: &[Simple],
+    metadata: &mut Map<String, Value>,
+) {
     let mut paths: Vec<String> = Vec::new();
     let (mut stashed, mut unstashed) = (false, false);
     let mut folder = String::new();
@@ -34,11 +38,11 @@ pub(super) fn add(call: &Call<'_>, commands: &[Simple], metadata: &mut Map<Strin
         }
         match discards(command) {
             Some(Discard::Paths(of)) => {
-                paths.extend(of.into_iter().map(|path| resolved(call, &folder, path)));
+                paths.extend(of.into_iter().map(|path| resolved(absolute, &folder, path)));
             }
             Some(Discard::Stash(of)) => {
                 stashed = true;
-                paths.extend(of.into_iter().map(|path| resolved(call, &folder, path)));
+                paths.extend(of.into_iter().map(|path| resolved(absolute, &folder, path)));
             }
             // `git stash && make test && git stash pop` leaves all as it was.
             Some(Discard::Unstash) if stashed => {
@@ -89,14 +93,14 @@ fn below(folder: &str, to: &str) -> String {
     }
 }
 
-fn resolved(call: &Call<'_>, folder: &str, path: &str) -> String {
+fn resolved(absolute: &dyn Fn(&str) -> String, folder: &str, path: &str) -> String {
     if path == EVERYTHING {
         return path.to_owned();
     }
-    call.absolute(&below(folder, path))
+    absolute(&below(folder, path))
 }
 
-/// What a command does with uncommitted edits.
+/// The effect of a command on uncommitted edits.
 fn discards(command: &Simple) -> Option<Discard<'_>> {
     let name = command.git_command()?;
     let args = command.args.iter().map(String::as_str).skip_while(|arg| *arg != name);

@@ -74,7 +74,7 @@ pub(super) fn of(call: &Call<'_>) -> Draft {
     if obs_type == ObsType::GitCommit {
         git::add_message(&commands, &mut metadata);
     }
-    discard::add(call, &commands, &mut metadata);
+    discard::add(&|path| call.absolute(path), &commands, &mut metadata);
     Draft {
         obs_type,
         content: safe.clone().head(limits::OBSERVED_CHARS_MAX),

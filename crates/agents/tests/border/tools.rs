@@ -232,7 +232,7 @@ fn a_command_that_failed_tells_its_exit_code_and_its_error() {
 fn a_command_that_takes_edits_back_names_their_paths() {
     let of = |line: &str, output: &str| {
         let input = json!({ "command": line });
-        let metadata = used("codex", "PostToolUse", "Bash", input, json!(output)).metadata.clone();
+        let metadata = used("codex", "PostToolUse", "Bash", input, json!(output)).metadata;
         let member = |name: &str| metadata.get(name).cloned().unwrap_or_default();
         (member("discarded"), member("stashed"))
     };

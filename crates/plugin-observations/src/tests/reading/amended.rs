@@ -411,6 +411,25 @@ fn a_replaced_decision_pulls_nothing_above_an_exact_look_up() {
 
 /// @search_newer_decision
 #[test]
+fn an_answer_keeps_its_place_if_its_turn_was_replaced_in_another_point() {
+    let world = World::new();
+    let kept = "User sessions are kept for 14 days in Redis. While testing I found that the cleanup job leaks \
+                database connections: it opens one per batch and never closes it.";
+    world.prompt(("s-1", WEB), 20 * DAY, "Keep user sessions for 14 days in Redis.");
+    world.answer(("s-1", WEB), 20 * DAY - HOUR, kept);
+    world.prompt(("s-2", WEB), 2 * DAY, "Change of plan: keep user sessions for 30 days.");
+    world.answer(("s-2", WEB), 2 * DAY - HOUR, "User sessions are kept for 30 days now.");
+    let found =
+        world.ask("search", json!({ "query": "why does the cleanup job leak connections" }));
+    let first = &found["results"][0];
+    assert_eq!(first["id"], world.id(kept), "{found}");
+    assert!(first["note"].as_str().unwrap_or_default().starts_with("partly replaced by #"));
+    let found = world.ask("search", json!({ "query": "how many days are user sessions kept" }));
+    assert!(found["results"][0].to_string().contains("30 days"), "{found}");
+}
+
+/// @search_newer_decision
+#[test]
 fn a_replacing_record_comes_before_the_statement_and_not_before_its_turn() {
     let world = World::new();
     let old = "We decided to deploy with Ansible from the laptop.";

@@ -245,25 +245,6 @@ fn a_record_keeps_its_place_if_the_question_is_about_a_part_that_still_holds() {
 
 /// @search_newer_decision
 #[test]
-fn an_answer_keeps_its_place_if_its_turn_was_replaced_in_another_point() {
-    let world = World::new();
-    let kept = "User sessions are kept for 14 days in Redis. While testing I found that the cleanup job leaks \
-                database connections: it opens one per batch and never closes it.";
-    world.prompt(("s-1", WEB), 20 * DAY, "Keep user sessions for 14 days in Redis.");
-    answer(&world, ("s-1", WEB), 20 * DAY - HOUR, kept);
-    world.prompt(("s-2", WEB), 2 * DAY, "Change of plan: keep user sessions for 30 days.");
-    answer(&world, ("s-2", WEB), 2 * DAY - HOUR, "User sessions are kept for 30 days now.");
-    let found =
-        world.ask("search", json!({ "query": "why does the cleanup job leak connections" }));
-    let first = &found["results"][0];
-    assert_eq!(first["id"], world.id(kept), "{found}");
-    assert!(first["note"].as_str().unwrap_or_default().starts_with("partly replaced by #"));
-    let found = world.ask("search", json!({ "query": "how many days are user sessions kept" }));
-    assert!(found["results"][0].to_string().contains("30 days"), "{found}");
-}
-
-/// @search_newer_decision
-#[test]
 fn a_decision_that_was_taken_back_is_replaced() {
     let world = World::new();
     let chosen = "switch the cache of the shop from redis to memcached";
