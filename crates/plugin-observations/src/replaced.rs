@@ -235,6 +235,11 @@ impl Replacements {
         by.or_else(|| self.partly.get(&id).copied().map(Note::PartlyReplacedBy))
     }
 
+    /// The record that changed another part of a hit than the question is about.
+    pub(crate) fn partly_by(&self, id: i64) -> Option<i64> {
+        self.partly.get(&id).copied()
+    }
+
     /// The record that replaces a hit; `None` if no record does, or if the hit was not looked up.
     pub(crate) fn of(&self, id: i64) -> Option<i64> {
         self.by.get(&id).copied().flatten()

@@ -322,6 +322,9 @@ impl RelatedReader<'_> {
         if let Some(outcome) = self.outcome(turn, hit)? {
             row.text = format!("{} → {outcome}", row.text);
         }
+        if let Some(newer) = self.replaced.partly_by(row.id) {
+            row.text = format!("{} ({})", row.text, Note::PartlyReplacedBy(newer).text());
+        }
         if let Some(older) = replaces {
             row.text = format!("{} ({})", row.text, Note::Replaces(older).text());
         }
