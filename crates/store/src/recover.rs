@@ -148,7 +148,10 @@ fn salvage(
     Ok(salvaged)
 }
 
-/// Copies all tables that both databases have. Errors of the old database only shorten the result; an error of
+/// Tables in the order of a key that are rebuilt from others.
+const REBUILT: [&str; 3] = ["activity_counts", "failure_lines", "postings"];
+
+/// Copies the tables that both databases have. Errors of the old database only shorten the result; an error of
 /// the new one is returned.
 fn copy_tables(old: &Connection, new: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
     let ours = tables(new).map_err(|e| StoreError::of_any(&e))?;
@@ -201,15 +204,17 @@ fn copy_table(
 ) -> rusqlite::Result<u64> {
     let list = columns.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
     let marks = vec!["?"; columns.len()].join(", ");
-    let insert =
+    let insert_row =
         new.prepare(&format!("INSERT OR IGNORE INTO \"{table}\" ({list}) VALUES ({marks})"))?;
     // NOT INDEXED: rows are read in rowid order from the table itself, so a damaged index does not matter.
     let select = |order: &str| {
         let rows = format!("SELECT rowid, {list} FROM \"{table}\" NOT INDEXED");
         old.prepare(&format!("{rows} WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid{order}"))
     };
-    let (Ok(up), Ok(down)) = (select(""), select(" DESC")) else { return Ok(0) };
-    let mut rescue = Rescue { up, down, insert, columns: columns.len(), copied: 0 };
+    let (Ok(up), Ok(down)) = (select(""), select(" DESC")) else {
+        return copy_in_key_order(old, (table, &list), insert_row);
+    };
+    let mut rescue = Rescue { up, down, insert: insert_row, columns: columns.len(), copied: 0 };
     let mut left = vec![(i64::MIN, i64::MAX)];
     let mut tried = 0;
     while let Some((low, high)) = left.pop() {
@@ -223,6 +228,43 @@ fn copy_table(
         }
     }
     Ok(rescue.copied)
+}
+
+/// Copies the readable rows of a table without row ids, or none if it has row ids. It is read from both ends, up to the
+/// first unreadable row.
+fn copy_in_key_order(
+    old: &Connection,
+    (table, list): (&str, &str),
+    mut insert_row: Statement<'_>,
+) -> rusqlite::Result<u64> {
+    const KEY: &str = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
+    if REBUILT.contains(&table) {
+        return Ok(0);
+    }
+    let key = |db: &Connection| -> rusqlite::Result<Vec<String>> {
+        db.prepare(KEY)?.query_map([table], |row| row.get(0))?.collect()
+    };
+    let Ok(key) = key(old) else { return Ok(0) };
+    let mut copied = 0;
+    for direction in ["", " DESC"] {
+        let order: Vec<String> = key.iter().map(|one| format!("\"{one}\"{direction}")).collect();
+        let select = format!("SELECT {list} FROM \"{table}\" ORDER BY {}", order.join(", "));
+        let Ok(mut select) = old.prepare(&select) else { return Ok(copied) };
+        let columns = select.column_count();
+        let Ok(mut rows) = select.query([]) else { return Ok(copied) };
+        loop {
+            let row = match rows.next() {
+                Ok(Some(row)) => row,
+                Ok(None) => return Ok(copied),
+                Err(_) => break,
+            };
+            let values = (0..columns).map(|i| value(row, i)).collect::<Result<Vec<_>, _>>();
+            if let Ok(values) = values {
+                copied += insert(&mut insert_row, values)?;
+            }
+        }
+    }
+    Ok(copied)
 }
 
 /// A cell for the copy: a damaged text is decoded lossily.
