@@ -71,8 +71,8 @@ fn count(project: &Project, name: &str) -> Result<usize> {
     Ok(String::from_utf8_lossy(&listed.stdout).lines().count())
 }
 
-/// The number of shards of which the first has at most `size` of `all` changes. It has every nth change, so it is the
-/// same sample until the crate changes.
+/// The number of shards of which the first has at most `size` of `all` changes. The first shard has every nth change,
+/// so it is the same sample until the crate changes.
 fn shards(all: usize, size: usize) -> Result<usize> {
     ensure!(size > 0, "a sample has at least one change");
     Ok(all.div_ceil(size).max(1))

@@ -17,7 +17,7 @@ use crate::table::{
 use crate::tool;
 use crate::wire::Wire;
 
-/// The event's name as a member of the payload.
+/// The member of the payload that holds the event's name.
 const EVENT: &str = "hook_event_name";
 /// The member that holds the working directory, for most agents.
 const CWD: &str = "cwd";
@@ -146,8 +146,8 @@ impl EventSender<'_> {
     }
 }
 
-/// The agent and the event's name of a payload. An agent that runs the hooks of another agent is recognised
-/// by a member of the payload; the event is then that agent's event of this name, or else of the same kind.
+/// The agent and the event's name of a payload. A guest, an agent that runs the hooks of another agent, is recognised
+/// by a member of the payload; the event is then the guest's event of this name, or else of the same kind.
 fn sender<'a>(
     named: Option<&str>,
     event: &'a str,

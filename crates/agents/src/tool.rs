@@ -236,7 +236,7 @@ impl<'a> Call<'a> {
         draft
     }
 
-    /// Whether one of our own MCP tools is called, or a command line that only reads our records.
+    /// Whether one of our own MCP tools is called, or a command line that only reads or deletes our records.
     pub(crate) fn is_ours(&self) -> bool {
         let is_server = |name: &str| name == OUR_SERVER || name.ends_with(OUR_PLUGIN_SERVER);
         match self.tool {

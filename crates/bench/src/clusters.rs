@@ -15,7 +15,7 @@ const EXPERIENCES_PER_THEME: usize = 50;
 /// Runs of each; they take turns, so that other load affects both equally.
 const ROUNDS: usize = 3;
 
-/// Median milliseconds of clustering so many vectors, and of their cosines.
+/// Median milliseconds of clustering this many vectors, and of computing their cosines.
 pub(crate) fn figures(count: usize) -> Result<Map<String, Value>, OpError> {
     let vectors = vectors(count);
     let input: Vec<Weighted<'_>> =

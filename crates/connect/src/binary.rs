@@ -40,7 +40,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     regular::read(path, u64::MAX)
 }
 
-/// How the copy would change its path.
+/// The effect of copying on a file that is at the path of the copy.
 pub(crate) fn plan(copy: &Copy) -> Result<FileAction, OpError> {
     let failed = |path: &Path, error: io::Error| unusable(path, &error);
     if !copy.to.exists() && !copy.to.is_symlink() {

@@ -27,8 +27,8 @@ impl Count {
         self.0.max(*bounds.start()).min(*bounds.end())
     }
 
-    /// The number as this caller asked for it: outside its bounds, that of a user is reduced, which the output notes, and
-    /// that of a program is refused.
+    /// The number as this caller asked for it. Outside of the bounds, the number of a user is replaced by the nearest
+    /// bound, which the output notes, and the number of a program is refused.
     pub fn of_caller(
         self,
         caller: &Caller,

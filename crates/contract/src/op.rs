@@ -38,11 +38,11 @@ impl Access {
 pub struct CliShape {
     /// Words of the subcommand, for example `["hint", "set"]`; empty means `rekindle call` only.
     pub path: &'static [&'static str],
-    /// Further names of the last of these words.
+    /// Further names of the last word of `path`.
     pub aliases: &'static [&'static str],
     /// Parameters given by position, in order; all others are flags.
     pub positional: &'static [&'static str],
-    /// Whether the last of them takes all further words: joined by spaces, or each as an item of a list.
+    /// Whether the last positional parameter takes all further words: joined by spaces, or each as an item of a list.
     pub rest: bool,
     /// The positional parameter whose JSON is in a file that the line names.
     pub file: Option<&'static str>,
@@ -166,8 +166,8 @@ pub struct Listed {
     pub id: &'static str,
     /// The parameter with the query, if the number of items is reported on stderr.
     pub asked: Option<&'static str>,
-    /// The operation that takes such ids as `ids` and gives the same list with whole items, and how
-    /// many it takes: the command has `--full`.
+    /// The operation that takes such ids as `ids` and returns the same list with whole items, and how many ids it
+    /// takes. If set, the command has `--full`.
     pub whole: Option<(&'static OpInfo, usize)>,
 }
 

@@ -41,7 +41,7 @@ impl TimeBound {
 enum When {
     /// Seconds since 1970, the precision of the times in answers.
     Second(i64),
-    /// So many seconds before the call, and the seconds of the unit in which an age of this length is shown.
+    /// This many seconds before the call, and the seconds of the unit in which an age of this length is shown.
     Ago { seconds: i64, unit: i64 },
     /// A local date, or a day relative to the call, and the seconds since its midnight.
     Day(DayOf, i64),
@@ -52,7 +52,7 @@ enum When {
 enum DayOf {
     /// Days since 1970.
     Date(i64),
-    /// So many days before today.
+    /// This many days before today.
     Before(i64),
     /// The last day that is this many days after a Monday: today counts, unless the text says `last`.
     Weekday { weekday: i64, last: bool },
@@ -79,9 +79,9 @@ impl When {
         self.seconds(now_ms, Zone::local).saturating_mul(1000)
     }
 
-    /// The last millisecond that is not after this moment. A second is not after itself, but the whole of a
-    /// named day is. An age includes its whole unit: ages are rounded down, and `after 3d` has to include all
-    /// that is shown as `3d ago`.
+    /// The last millisecond that is not after this moment. `after` a second excludes that second; `after` a named day,
+    /// with or without a time of day, includes it. An age includes its whole unit: ages are rounded down, and
+    /// `after 3d` has to include all that is shown as `3d ago`.
     fn after(self, now_ms: i64) -> i64 {
         let begins = match self {
             When::Ago { seconds, unit } => {

@@ -10,7 +10,7 @@ use text::one_line;
 use crate::RunWatch;
 use crate::input::{InputFile, InputLine, InputLines};
 
-/// The time of the first document without a time; the others without a time follow it.
+/// Where the clock starts. A document without a time is a millisecond later than the document before it.
 const UNDATED_FROM_MS: i64 = 946_684_800_000;
 /// Lines between two reports of progress.
 const LINES_PER_LOOK: usize = 1_000;

@@ -88,7 +88,7 @@ impl EvalReport {
         Some(format!("{title}\n{}", aligned(&rows, &[0])))
     }
 
-    /// How often the answer to a question about something that never happened says so.
+    /// The share of questions about something that never happened whose answer says so.
     fn silence(&self) -> Option<String> {
         let mut rows =
             vec![vec!["nothing to be found, %".to_owned(), String::new(), "silent".into()]];

@@ -18,7 +18,7 @@ use crate::worker::{Assignment, Position};
 
 /// A target stops after this many failures: the first ones show what is wrong.
 const FAILURES_MAX: usize = 5;
-/// How often the supervisor checks a silent worker.
+/// The interval at which the supervisor checks a silent worker.
 const LOOK: Duration = Duration::from_millis(50);
 /// How many bytes of the stderr of a dead worker are shown.
 const LAST_WORDS: usize = 600;

@@ -9,7 +9,7 @@ use crate::inflate;
 
 /// Bytes of an object that is read; a longer one is left out.
 const OBJECT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Directories of objects that a repository may borrow from others.
+/// Directories of objects that are read: the repository's own and those that it borrows; further ones are ignored.
 const ALTERNATES_MAX: usize = 16;
 /// The longest chain of deltas by which an object is stored.
 const DELTAS_MAX: usize = 4_096;

@@ -247,7 +247,8 @@ fn exchange(frame: &[u8], until: Instant, locations: &Locations) -> io::Result<V
     connection.receive()
 }
 
-/// How long to wait for the daemon. If the agent can get text, the rest of its time is for reading the store.
+/// How long to wait for the daemon: around a tool call the whole deadline of the hook. At other events the rest of the
+/// deadline is for the spool, and for a read of the store if the agent can get text.
 fn patience(event: &str) -> Duration {
     match agents::kind(event) {
         Kind::ToolStart | Kind::ToolUse | Kind::ToolFailure => limits::HOOK_TOOL_DEADLINE,

@@ -199,7 +199,7 @@ struct FileWork<'s> {
     sessions: BTreeSet<String>,
     remote: Option<Redacted<String>>,
     now: i64,
-    /// Whether a time is in the future. Then no time of the file is relied upon.
+    /// Whether a time is in the future. Then the session counts as over, whatever the other times say.
     has_wrong_times: bool,
     /// Whether the file was read to its end, and whether that made an event.
     is_at_end: bool,
@@ -209,7 +209,7 @@ struct FileWork<'s> {
     /// When the file was last changed, and whether its last line lacks its line break.
     modified: i64,
     has_rest: bool,
-    /// How often each text without an id was read, by a hash of its session, kind and text.
+    /// How many times each text without an id was read, by a hash of its session, kind and text.
     repeats: BTreeMap<[u8; 16], u32>,
 }
 
@@ -416,7 +416,7 @@ impl<'s> FileWork<'s> {
         }
     }
 
-    /// Notes how often the text of an event was there before, if the agent has no id of it.
+    /// Numbers the events with the same text, from 1, if the agent has no id of the event.
     fn count_repeat(&mut self, event: &mut HookEvent) {
         if Origin::of_event(event).is_some() {
             return;

@@ -78,7 +78,7 @@ impl DbProblem {
 pub struct ForeignDb {
     path: PathBuf,
     db: Connection,
-    /// The state of the file if nothing but its size and its time shows that it changed.
+    /// The size and time of the file when it was opened; none if SQLite itself notices changes, or a copy is read.
     seen: Option<FileState>,
 }
 
@@ -101,7 +101,7 @@ const WAL: &str = "-wal";
 const SHM: &str = "-shm";
 const JOURNAL: &str = "-journal";
 
-/// How often a database is read at most, because it changed during the read.
+/// How many times at most a database is read, if it changes during each read.
 const ATTEMPTS: usize = 3;
 
 impl ForeignDb {

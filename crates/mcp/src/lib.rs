@@ -2,10 +2,10 @@
 //!
 //! Read in this order: [`McpServer`] (the two ways in), `message` (one line of JSON-RPC), `http`
 //! (the layer in front of the SDK's HTTP service), `handler` (what the SDK asks of us), `tools`
-//! and `resources` (the table of operations as MCP shows it), `instructions` (when to call what), `progress` (notifications
-//! while a job runs), `subscriptions` (updates of resources), `inert` (neutralises replies). No socket, no session and no state
-//! of a client is kept here but the [`McpSubscriptions`] that a surface holds: a message that is sent again to another daemon finds everything it
-//! needs in itself and in its [`Peer`].
+//! and `resources` (the table of operations as MCP shows it), `instructions` (when to call what), `progress`
+//! (notifications while a job runs), `subscriptions` (updates of resources), `inert` (neutralises replies). This crate
+//! keeps no socket, no session and no state of a client. Only a surface holds state, in its [`McpSubscriptions`]. A
+//! message that is sent again to another daemon has everything that is needed in itself and in its [`Peer`].
 
 mod errors;
 mod handler;
@@ -91,7 +91,7 @@ impl McpServer {
     }
 }
 
-/// Whether every name in a comma-separated list is a toolset; the error lists them.
+/// Checks that every name in a comma-separated list is a toolset; the error lists the toolsets.
 pub fn check_toolset(table: &Table, list: &str) -> Result<(), OpError> {
     table.toolset(list).map(drop)
 }

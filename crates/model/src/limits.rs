@@ -28,24 +28,24 @@ pub const fn in_this_build(time: Duration) -> Duration {
 
 /// Bytes of an HTTP body; a larger one is refused. Only imports and hook events may use all of it.
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Bytes of a request that is neither an import nor a hook event.
+/// Bytes of a request that is neither an import nor a hook event; a larger one is refused.
 pub const REQUEST_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Estimated memory of a parsed request, in bytes; a larger one is refused.
 pub const JSON_TREE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Requests up to this size, in bytes, are parsed without an estimate of their memory.
 pub const JSON_BYTES_LIGHT: usize = 256 * 1024;
-/// Nesting depth that the JSON parser accepts.
+/// Nesting depth that the JSON parser accepts; deeper JSON is refused.
 pub const JSON_DEPTH_MAX: usize = 128;
-/// Bytes of one WebSocket message.
+/// Bytes of one WebSocket message; a longer one closes the connection.
 pub const WS_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Bytes of one line on the unix socket or on stdin of `serve`.
+/// Bytes of one line on the unix socket or on stdin of `serve`; a longer one is refused, and the socket is closed.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Read buffer of one connection to the unix socket, in bytes.
 pub const SOCKET_READ_AHEAD_BYTES: usize = 128 * 1024;
-/// Members of one JSON-RPC batch.
+/// Members of one JSON-RPC batch; a larger batch is refused.
 pub const BATCH_MAX: usize = 1_000;
 
-/// Open connections of all surfaces together; fewer if the system allows fewer open files.
+/// Open connections of all surfaces, or fewer if fewer files may be open; at the limit the longest idle one is closed.
 pub const CONNECTIONS_MAX: usize = 512;
 /// Connections that are served even if only few files may be open.
 pub const CONNECTIONS_MIN: usize = 8;
@@ -54,15 +54,15 @@ pub const OPEN_FILES_WANTED: u64 = 4_096;
 /// Open files that are reserved for the rest of the daemon: database and WAL of the writer and each
 /// reader, log, locks, spool, backups, and connections that were evicted and are not closed yet.
 pub const OPEN_FILES_RESERVED: usize = 64;
-/// Requests of one connection that run concurrently.
+/// Requests of one WebSocket that run concurrently; a further one is read when one of them has ended.
 pub const IN_FLIGHT_MAX: usize = 64;
-/// Hook events of one connection to the unix socket that are processed concurrently.
+/// Hook events of one connection to the unix socket that are processed concurrently; further ones wait unread.
 pub const EVENTS_PENDING_MAX: usize = 256;
 /// Hook events of one connection that are recorded as one batch.
 pub const EVENT_BATCH_MAX: usize = 64;
-/// Time to receive a whole request, headers included.
+/// Time for a WebSocket client, or a PROXY that follows updates, to read one message; a slower one is disconnected.
 pub const REQUEST_RECEIVE: Duration = Duration::from_secs(30);
-/// Time an operation may take unless it declares its own deadline.
+/// Time an operation may take unless it declares its own deadline; after it, the caller gets a `timeout`.
 pub const OP_DEADLINE: Duration = Duration::from_secs(5);
 /// Time for running requests to finish after a stop request. Together with [`STORE_BUSY`], which the last write may
 /// wait, it stays under five seconds.
@@ -78,12 +78,12 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 pub const SUBSCRIPTIONS_PER_CLIENT_MAX: usize = 256;
 /// Characters of an unknown feed's name in the error.
 pub const FEED_NAME_CHARS_SHOWN: usize = 60;
-/// Calls waiting for the worker pool.
+/// Calls waiting for the worker pool; a further one is refused as `unavailable`.
 pub const POOL_QUEUE_MAX: usize = 4_096;
 /// Threads that run operations.
 pub const POOL_THREADS: usize = 4;
 
-/// Writes waiting for the writer thread.
+/// Writes waiting for the writer thread; a further one is refused as `unavailable`.
 pub const WRITE_QUEUE_MAX: usize = 4_096;
 /// Writes that may share one transaction.
 pub const WRITE_GROUP_MAX: usize = 512;
@@ -91,7 +91,7 @@ pub const WRITE_GROUP_MAX: usize = 512;
 pub const WRITE_GROUP_PATIENCE: Duration = Duration::from_millis(20);
 /// Documents that are indexed in one batch.
 pub const INDEX_BATCH: usize = 256;
-/// Buckets of one answer of `activity_stats`: hours of a year, or days of 27 years.
+/// Buckets of one answer of `activity_stats`: hours of a year, or days of 27 years. A call for more is refused.
 pub const ACTIVITY_BUCKETS_MAX: usize = 10_000;
 /// Tools, projects or agents in one answer of `activity_stats`, the most frequent ones.
 pub const ACTIVITY_SHARES_MAX: usize = 50;
@@ -130,8 +130,7 @@ pub const EVENT_NUMBER_MAX: u64 = 1 << 53;
 /// Consecutive passage numbers that may be unused. The catalogue allocates memory for each of them, so a larger gap
 /// counts as damage, and the index is rebuilt with new numbers.
 pub const PASSAGE_GAP_MAX: i64 = 1 << 21;
-/// How often one process rebuilds a damaged full-text index. After that, a write that meets damage fails: rebuilding
-/// did not help.
+/// How many times one process rebuilds a damaged full-text index; after that, a write that meets damage fails.
 pub const INDEX_REBUILDS_MAX: usize = 3;
 /// Unindexed documents, newest first, that a search scans even past its deadline.
 pub const UNINDEXED_READ_MAX: usize = 5_000;
@@ -153,11 +152,11 @@ pub const WAL_BYTES_IN_USE: u64 = 128 * 1024 * 1024;
 pub const WAL_WIPE_RETRY: Duration = Duration::from_millis(50);
 /// How long to wait for another process that holds the database's write lock.
 pub const STORE_BUSY: Duration = Duration::from_secs(2);
-/// Read connections of the daemon.
+/// Read connections of the daemon; a read waits up to [`OP_DEADLINE`] for a free one, then it is `unavailable`.
 pub const READ_CONNECTIONS_MAX: usize = 4;
 /// How long a stored answer is replayed for repeats of its call.
 pub const CALL_MEMORY: Duration = Duration::from_secs(600);
-/// Events that the store retains.
+/// Events that the store retains; older ones are deleted.
 pub const EVENTS_KEPT: u64 = 10_000;
 /// WAL pages from which on a one-shot command checkpoints while it runs. Only a long import gets there.
 pub const ONE_SHOT_WAL_PAGES: u32 = 8_000;
@@ -178,14 +177,14 @@ pub const HOOK_PATIENCE: Duration = Duration::from_millis(750);
 pub const HOOK_PROMPT_PATIENCE: Duration = Duration::from_millis(200);
 /// How long the hook waits for the first byte of an event.
 pub const HOOK_STDIN_BEGIN: Duration = Duration::from_secs(5);
-/// An incomplete event is given up after this pause on stdin.
+/// An incomplete event is dropped after this pause on stdin; of a large one, the part that has arrived is used.
 pub const HOOK_STDIN_SILENCE: Duration = Duration::from_millis(1_000);
 /// The longest that an event may take to arrive: about as long as an agent waits for a hook.
 pub const HOOK_STDIN_MAX: Duration = Duration::from_secs(60);
 /// How long the hook waits for the end of stdin after a complete event: closing the pipe while the agent still writes
 /// would give it an error.
 pub const HOOK_STDIN_END: Duration = Duration::from_millis(10);
-/// Bytes of the name of an event, a session or a tool call.
+/// Bytes of an event's name or of an id in it; a longer id is shortened with a fingerprint, a longer name is refused.
 pub const HOOK_NAME_BYTES_MAX: usize = 200;
 /// Bytes of stdin above which an event is dropped and logged.
 pub const HOOK_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -213,7 +212,7 @@ pub const SPOOL_HELD_MIN: Duration = Duration::from_secs(2);
 pub const SPOOL_HELD_MAX: Duration = Duration::from_secs(600);
 /// Files of the spool that `doctor` names; the others are counted.
 pub const SPOOL_NAMED_MAX: usize = 5;
-/// Events in the spool, newest first, whose sender `doctor` determines.
+/// Events in the spool, the newest ones, whose sender `doctor` determines; older ones are not read.
 pub const SPOOL_HEARD_MAX: usize = 1_000;
 /// Events that are ingested from the spool in one transaction.
 pub const SPOOL_BATCH_MAX: usize = 500;
@@ -238,12 +237,12 @@ pub const EVENT_VALUES_MAX: usize = 20_000;
 pub const EVENT_NAME_BYTES_MAX: usize = 1_000;
 /// Nesting depth of a shortened event. The call around it adds levels, and parsers refuse more than 128.
 pub const EVENT_DEPTH_MAX: usize = 64;
-/// Bytes of one captured text that are processed.
+/// Bytes of one captured text that are processed, from its start or its end; the rest is dropped.
 pub const CAPTURED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of an event that are searched for secret values after one was found, to redact their repetitions. Texts
 /// past this bound are still redacted one by one.
 pub const KNOWN_VALUES_BYTES_MAX: usize = 256 * 1024;
-/// Characters of a prompt that are stored.
+/// Characters of a prompt that are stored; the rest is dropped.
 pub const PROMPT_CHARS_MAX: usize = 2_000;
 /// Characters of an agent's answer that are stored: its beginning and its end. The middle of a longer answer is
 /// omitted.
@@ -251,76 +250,76 @@ pub const ANSWER_HEAD_CHARS: usize = 3_000;
 pub const ANSWER_TAIL_CHARS: usize = 1_000;
 /// Lines of fenced code in an answer above which only their number is stored.
 pub const ANSWER_CODE_LINES_MAX: usize = 10;
-/// Characters of an observation's preview: a command, a query, a URL or a path.
+/// Characters of an observation's preview: a command, a query, a URL or a path. A longer one is cut.
 pub const OBSERVED_CHARS_MAX: usize = 500;
-/// Characters of an edit's preview, path included.
+/// Characters of an edit's preview, path included; a longer one is cut.
 pub const OBSERVED_EDIT_CHARS_MAX: usize = 240;
-/// Changed lines of an edit that are stored.
+/// Changed lines of an edit that are stored: the first ones.
 pub const OBSERVED_EDIT_LINES: usize = 3;
-/// Characters of a task that was given to a subagent.
+/// Characters of a task that was given to a subagent; a longer one is cut.
 pub const OBSERVED_TASK_CHARS_MAX: usize = 200;
-/// Characters of an error's text.
+/// Characters of an error's text; of a longer one, an excerpt is stored.
 pub const OBSERVED_ERROR_CHARS_MAX: usize = 2_000;
-/// Characters of the command line that an observation carries besides its preview.
+/// Characters of the command line that an observation carries besides its preview; the rest is dropped.
 pub const COMMAND_CHARS_MAX: usize = 4_000;
-/// Characters of a path.
+/// Characters of a path; a longer one is cut.
 pub const PATH_CHARS_MAX: usize = 4_096;
-/// Files that one observation names.
+/// Files that one observation names; further ones are dropped.
 pub const OBSERVED_FILES_MAX: usize = 50;
-/// Bytes of a command line that is split into commands.
+/// Bytes of a command line that is split into commands; the rest is ignored.
 pub const SHELL_LINE_BYTES_MAX: usize = 64 * 1024;
-/// Nesting depth up to which commands inside commands are parsed.
+/// Nesting depth up to which commands inside commands are parsed; deeper ones are ignored.
 pub const SHELL_DEPTH_MAX: usize = 16;
 
-/// Bytes of a component or key name.
+/// Bytes of a component or key name; a longer one is refused.
 pub const HINT_NAME_BYTES_MAX: usize = 200;
-/// Bytes of a hint's value as JSON.
+/// Bytes of a hint's value as JSON; a larger one is refused.
 pub const HINT_VALUE_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of a hint's reason.
+/// Bytes of a hint's reason; a longer one is refused.
 pub const HINT_REASON_BYTES_MAX: usize = 2_000;
-/// Tags of one hint.
+/// Tags of one hint; more are refused.
 pub const HINT_TAGS_MAX: usize = 32;
-/// Bytes of one tag.
+/// Bytes of one tag; a longer one is refused.
 pub const HINT_TAG_BYTES_MAX: usize = 100;
-/// Components with hints.
+/// Components with hints; a hint of a further one is refused.
 pub const HINT_COMPONENTS_MAX: usize = 500;
-/// Hints of one component.
+/// Hints of one component; a further one is refused.
 pub const HINTS_PER_COMPONENT_MAX: usize = 200;
-/// Hints in all, unless the setting `hints.max` says otherwise.
+/// Hints in all, unless the setting `hints.max` says otherwise; a further one is refused.
 pub const HINTS_MAX: usize = 5_000;
-/// Bytes of the name of a hint's author.
+/// Bytes of the name of a hint's author; a longer one is refused.
 pub const HINT_ADDED_BY_BYTES_MAX: usize = 200;
-/// Members of one list of a hint's scope.
+/// Members of one list of a hint's scope; more are refused.
 pub const HINT_SCOPE_ITEMS_MAX: usize = 32;
-/// Bytes of one glob or text of a hint's scope.
+/// Bytes of one glob or text of a hint's scope; a longer one is refused.
 pub const HINT_SCOPE_TEXT_BYTES_MAX: usize = 500;
-/// The longest duration of a hint, in milliseconds. `forever` has no limit.
+/// The longest duration of a hint, in milliseconds; a longer one is refused. `forever` has no limit.
 pub const HINT_TTL_MS_MAX: i64 = 36_500 * 86_400_000;
-/// Hints that one query returns at most.
+/// Hints that one query returns at most; a higher limit is reduced.
 pub const HINT_QUERY_MAX: usize = 1_000;
 /// Hints that a query returns unless it asks for another number.
 pub const HINT_QUERY_DEFAULT: usize = 10;
-/// Bytes of the regex of a query.
+/// Bytes of the regex of a query; a longer one is refused.
 pub const HINT_REGEX_BYTES_MAX: usize = 1_000;
-/// Bytes of a compiled regex.
+/// Bytes of a compiled regex; a larger one is refused.
 pub const HINT_REGEX_COMPILED_BYTES_MAX: usize = 1024 * 1024;
-/// Failed conditions that one answer lists.
+/// Failed conditions that one answer lists; the others are left out.
 pub const HINT_MISSES_TOLD: usize = 10;
-/// Open files that the ranking of hints considers.
+/// Open files that the ranking of hints considers; further ones are ignored.
 pub const HINT_OPEN_FILES_MAX: usize = 64;
-/// Bytes of a template's data, as JSON.
+/// Bytes of a template's data, as JSON; more are refused.
 pub const HINT_RENDER_DATA_BYTES_MAX: usize = 64 * 1024;
-/// Bytes of a rendered template, and of any intermediate text.
+/// Bytes of a rendered template, and of any intermediate text; above it, rendering fails.
 pub const HINT_RENDER_OUTPUT_BYTES_MAX: usize = 256 * 1024;
-/// Nesting depth of a template's blocks and brackets.
+/// Nesting depth of a template's blocks and brackets; a deeper template is refused.
 pub const HINT_RENDER_NESTING_MAX: usize = 64;
-/// Steps that rendering a template may take.
+/// Steps that rendering a template may take; after them, rendering fails.
 pub const HINT_RENDER_STEPS_MAX: usize = 100_000;
 /// Bytes read or written that count as one step.
 pub const HINT_RENDER_BYTES_PER_STEP: usize = 64;
 /// Characters of a template's word that an error quotes.
 pub const HINT_RENDER_WORD_CHARS_TOLD: usize = 40;
-/// Invalid members of an import that one answer lists.
+/// Invalid members of an import that one answer lists; the others are counted.
 pub const HINT_IMPORT_ERRORS_TOLD: usize = 50;
 /// Tags and hints in the top lists of the statistics.
 pub const HINT_STATS_TOP: usize = 10;
@@ -329,8 +328,8 @@ pub const HINT_STATS_TOP: usize = 10;
 pub const ENV_NAMES_MAX: usize = 1_000;
 /// Bytes of a variable's value; a longer one is omitted.
 pub const ENV_VALUE_BYTES_MAX: usize = 4 * 1024;
-/// How often a client answers requests for variables during one call. After that, it sends the call so that the daemon
-/// runs it without asking.
+/// How many times a client answers requests for variables during one call. After that, it sends the call without a
+/// stamp, and the daemon runs it without asking.
 pub const ENV_QUESTIONS_MAX: usize = 2;
 
 /// First port to try.
@@ -344,7 +343,7 @@ pub const SOCKET_PATH_BYTES_MAX: usize = 100;
 pub const LOG_BYTES_MAX: u64 = 5 * 1024 * 1024;
 /// Buffered log lines are written once they have this many bytes.
 pub const LOG_WAITING_BYTES_MAX: usize = 16 * 1024;
-/// Rotated log files that are retained.
+/// Rotated log files that are retained; the oldest one is deleted.
 pub const LOG_FILES_KEPT: usize = 3;
 /// Size at which the hook's log is truncated.
 pub const HOOK_LOG_BYTES_MAX: u64 = 1024 * 1024;
@@ -360,7 +359,7 @@ pub const IDLE_STDIO: Duration = Duration::from_secs(3);
 /// A session without an event for this long no longer counts as a client.
 pub const SESSION_QUIET: Duration = Duration::from_secs(30 * 60);
 
-/// Bytes of the instructions that an MCP server may send.
+/// Bytes of our MCP server's instructions; a plugin's paragraph that would exceed them is left out.
 pub const MCP_INSTRUCTIONS_BYTES_MAX: usize = 2_000;
 
 // Timeouts between processes, and bounds of a single part.
@@ -388,7 +387,7 @@ pub const JOBS_KEPT: usize = 50;
 pub const JOBS_WAITING_MAX: usize = 16;
 /// Time an operation on the whole store may take: check, backup, restore.
 pub const CARE_DEADLINE: Duration = Duration::from_secs(600);
-/// How often the daemon checks whether it is still needed.
+/// The longest time between two checks whether the daemon is still needed.
 pub const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(4);
 /// Delay of the check whether the daemon is still needed, after a client connected or disconnected.
 pub const IDLE_CHECK_DEBOUNCE: Duration = Duration::from_millis(200);
@@ -410,7 +409,7 @@ pub const WS_CLOSE: Duration = Duration::from_secs(1);
 pub const SSE_LAST_ANSWER: Duration = Duration::from_millis(200);
 /// Interval of the comments that keep an idle stream alive.
 pub const SSE_KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Bytes of a request's head, and of one read of its body.
+/// Bytes of a request's head, and of one read of its body; a longer head is refused.
 pub const HTTP_HEAD_BYTES_MAX: usize = 64 * 1024;
 /// Pause after a failed `accept`, for example because no file descriptor is left.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -422,13 +421,13 @@ pub const LINKS_MAX: usize = 64;
 pub const BROWSERS_MAX: usize = 20;
 /// How long an unused browser stays authorised.
 pub const BROWSER_LIFETIME: Duration = Duration::from_secs(30 * 24 * 3_600);
-/// How often a browser's last use is stored.
+/// The shortest time between two writes of a browser's last use to disk.
 pub const BROWSER_RENEWAL: Duration = Duration::from_secs(3_600);
 /// How long the page may take to fetch its key after a link was opened.
 pub const PAGE_KEY_PICKUP: Duration = Duration::from_secs(60);
 /// Challenges per browser, one for each open tab; the oldest is dropped first, and its tab requests a new one.
 pub const CHALLENGES_MAX: usize = 32;
-/// Notices that the store retains.
+/// Notices that the store retains; older ones are deleted.
 pub const NOTICES_KEPT: u32 = 10;
 /// How long a notice is listed, in milliseconds.
 pub const NOTICES_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
@@ -447,9 +446,9 @@ pub const PRUNE_EVERY_MS: i64 = 60_000;
 
 // Text that is injected into an agent.
 
-/// Characters of one injected text. Claude Code accepts 10,000.
+/// Characters of one injected text; rows that do not fit are left out. Claude Code accepts 10,000.
 pub const INJECT_CHARS_MAX: usize = 9_000;
-/// Tokens of one injected text. Codex accepts 2,500.
+/// Tokens of one injected text; rows that do not fit are left out. Codex accepts 2,500.
 pub const INJECT_TOKENS_MAX: usize = 2_400;
 /// Lines of a briefing.
 pub const BRIEFING_LINES_MAX: usize = 50;
@@ -466,12 +465,12 @@ pub const INJECT_ITEM_TOKENS_MIN: usize = 25;
 pub const QUESTION_LINES_MAX: usize = 400;
 /// Characters of one cell of a row.
 pub const INJECT_CELL_CHARS_MAX: usize = 600;
-/// Characters that each part of a shortened row has at least; else its least important part is left out.
+/// Characters that each part of a shortened row has at least; with less room, the row loses its least important part.
 pub const INJECT_PART_CHARS_MIN: usize = 60;
 
-/// Hints that a session gets automatically within [`JIT_WINDOW_MS`].
+/// Hints that a session gets automatically within [`JIT_WINDOW_MS`]; further ones are not shown.
 pub const JIT_HINTS_PER_WINDOW: u64 = 3;
-/// Hints that a session gets automatically altogether.
+/// Hints that a session gets automatically altogether; further ones are not shown.
 pub const JIT_HINTS_PER_SESSION: u64 = 10;
 pub const JIT_WINDOW_MS: i64 = 10 * 60_000;
 /// Characters of an automatic hint: 150 tokens.
@@ -487,11 +486,11 @@ pub const REPEATS_KEPT: u64 = 20;
 pub const REPEAT_MS: i64 = 600_000;
 /// Bytes of a record type's name; a longer one cannot be registered.
 pub const KIND_BYTES_MAX: usize = 24;
-/// Observations that one call may ask for by id.
+/// Observations that one call may ask for by id; more are refused.
 pub const OBSERVATION_IDS_MAX: usize = 50;
 /// Observations of one session that its summary is made from.
 pub const SUMMARY_ROWS_MAX: usize = 2_000;
-/// Observations of one session that a trace shows.
+/// Observations of one session that a trace shows; a trace of this length is marked `partial`.
 pub const TRACE_ROWS_MAX: usize = 5_000;
 /// Lines of each list of a summary.
 pub const SUMMARY_ITEMS_MAX: usize = 10;
@@ -505,11 +504,11 @@ pub const SUMMARY_OUTCOME_CHARS_MAX: usize = 240;
 pub const SUMMARY_INTENT_WORDS_MIN: usize = 5;
 /// The most rows that are read for `recent_context`.
 pub const RECENT_ROWS_MAX: usize = 5_000;
-/// Recorded paths that one path in a query may match.
+/// Recorded paths that one path in a query may match; further ones are ignored.
 pub const FILE_FORMS_MAX: usize = 20_000;
 /// Recorded paths that are checked for links to one file.
 pub const FILE_LINKS_MAX: usize = 100;
-/// Minimum length of a literal text to purge by, in characters: a shorter one matches almost everything.
+/// Minimum length of a literal text to purge by, in characters; a shorter one, which matches too much, is refused.
 pub const LITERAL_CHARS_MIN: usize = 4;
 /// Records that the dry run of a purge shows.
 pub const PURGE_SAMPLES: usize = 5;
@@ -529,13 +528,13 @@ pub const SWEEP_TURN: Duration = Duration::from_millis(250);
 pub const SWEEPS_TOLD: usize = 5;
 /// Texts that a scrub checks before it yields to other writers.
 pub const SCRUB_BATCH: usize = 500;
-/// Characters of a mark.
+/// Characters of a mark; a longer one is refused.
 pub const MARK_CHARS_MAX: usize = 2_000;
-/// The longest pause that ends automatically, in milliseconds.
+/// The longest pause that ends automatically, in milliseconds; a longer one is refused.
 pub const PAUSE_MS_MAX: i64 = 366 * 86_400_000;
 /// Characters of a project's name, which appears in the briefings of other projects; a longer name is cut.
 pub const PROJECT_NAME_CHARS_MAX: usize = 60;
-/// Bytes of an alias of a project: a name, remote or root.
+/// Bytes of an alias of a project: a name, remote or root. A longer one is refused.
 pub const PROJECT_ALIAS_BYTES_MAX: usize = 4_096;
 /// How long the ids of hook events are retained, in milliseconds. No event is sent again after that.
 pub const HOOK_EVENTS_KEPT_MS: i64 = 30 * 86_400_000;
@@ -543,9 +542,9 @@ pub const HOOK_EVENTS_KEPT_MS: i64 = 30 * 86_400_000;
 pub const HOOK_EVENTS_PRUNED: u32 = 1_000;
 /// How long a directory's project settings are cached.
 pub const PLACE_CACHE_TTL: Duration = Duration::from_secs(5);
-/// Characters of a record's branch, or of the path of its working tree.
+/// Characters of a record's branch, or of the path of its working tree; a longer one is cut.
 pub const CHECKOUT_CHARS_MAX: usize = 200;
-/// Directories whose project settings are cached.
+/// Directories whose project settings are cached; the cache is cleared when it is full.
 pub const PLACES_MAX: usize = 256;
 /// Bytes of a project's settings file. A longer one counts as broken: the rest, which is not read, may exclude
 /// something.
@@ -570,20 +569,20 @@ pub const EXCLUDE_KEPT_ONE_IN: usize = 20;
 /// See [`EXCLUDE_KEPT_ONE_IN`].
 pub const EXCLUDE_KEPT_FILES: usize = 10;
 
-/// Receipts in a list.
+/// Receipts in a list: default and most.
 pub const RECEIPTS_DEFAULT: usize = 50;
 pub const RECEIPTS_MAX: usize = 1_000;
 
 // Search.
 
-/// Bytes of a query that are parsed.
+/// Bytes of a query that are parsed; the rest is cut off, and the answer is marked `partial`.
 pub const QUERY_BYTES_MAX: usize = text::query::BYTES_MAX;
 /// Words of a query that are searched: the rarest ones.
 pub const QUERY_WORDS_MAX: usize = text::query::WORDS_MAX;
 /// Pairs of adjacent words of a query that are searched: the rarest ones.
 pub const QUERY_PAIRS_MAX: usize = text::query::PAIRS_MAX;
-/// Passages that the full-text index may return for a query. A pair of adjacent words is only searched if its rarer
-/// word is in at most as many.
+/// Passages that the full-text index may return for a query; with more, the answer is partial. A pair of adjacent words
+/// is only searched if its rarer word is in no more passages than this.
 pub const SEARCH_ROWS_MAX: usize = 30_000;
 /// Postings that a query with operators may combine, summed over its words.
 pub const SEARCH_ENTRIES_MAX: usize = 5_000_000;
@@ -599,8 +598,8 @@ pub const SEARCH_CANDIDATES: usize = 200;
 pub const SEARCH_EXACT_READ: usize = 500;
 /// Characters of a text, from its start, that a search for similar records uses.
 pub const SIMILAR_TEXT_CHARS: usize = 4_000;
-/// Time limit for the parts of a query whose cost cannot be predicted. Adjacent words, exact names, operators and prefixes
-/// have four fifths of it; filtering many records may take all of it.
+/// Time limit for the parts of a query whose cost cannot be predicted. Adjacent words, exact names, operators and
+/// prefixes have four fifths of it; filtering many records may take all of it.
 pub const SEARCH_TIME: Duration = in_this_build(Duration::from_millis(50));
 /// Milliseconds by which a record's time may move while repetitions are folded into it, with a margin.
 pub const RECORD_MOVES_MS: i64 = 3_600_000;
@@ -613,7 +612,7 @@ pub const COMMIT_HASH_CHARS_MIN: usize = 7;
 pub const COMMIT_HASH_CHARS_MAX: usize = 64;
 /// Hashes in a query that are looked up.
 pub const QUERY_HASHES_MAX: usize = 8;
-/// Hits of a search by default.
+/// Hits of a search: default and most; a higher limit is reduced.
 pub const SEARCH_DEFAULT: usize = 20;
 pub const SEARCH_MAX: usize = 100;
 /// Hits per session on the first page of a search.
@@ -650,7 +649,7 @@ pub const SEARCH_SIMILAR_MAX: usize = 10;
 pub const SEARCH_LIKELY_MEANING: f64 = 0.4;
 /// First hits of which one has to be a likely match.
 pub const EVIDENCE_HITS: usize = 10;
-/// Characters of each of these hits that are checked.
+/// Characters of each hit that are checked for the terms of the query; the rest is ignored.
 pub const EVIDENCE_CHARS: usize = 20_000;
 /// Hits whose texts are compared to fold equivalent ones; further hits are listed one by one.
 pub const FOLDED_READ_MAX: usize = 64;
@@ -658,22 +657,22 @@ pub const FOLDED_READ_MAX: usize = 64;
 pub const VERDICTS_MAX: usize = 14_000;
 /// Cached statements of texts, as hashes, about a megabyte; the cache is cleared when it is full.
 pub const STATEMENTS_MAX: usize = 2_000;
-/// Results of a search for similar records.
+/// Results of a search for similar records: default and most; a higher limit is reduced.
 pub const SIMILAR_DEFAULT: usize = 10;
 pub const SIMILAR_MAX: usize = 100;
-/// Observations of `recent_context`.
+/// Observations of `recent_context`: default and most; a higher limit is reduced.
 pub const RECENT_DEFAULT: usize = 30;
 pub const RECENT_MAX: usize = 100;
 /// Token budget of `recent_context` for a model that sets no limit, equal to a briefing's default; further records
 /// are omitted.
 pub const RECENT_TOKENS: usize = 800;
-/// Observations on each side of a timeline's anchor.
+/// Observations on each side of a timeline's anchor: default and most; a higher number is reduced.
 pub const TIMELINE_SIDE_DEFAULT: usize = 5;
 pub const TIMELINE_SIDE_MAX: usize = 50;
-/// Touches of a file.
+/// Touches of a file: default and most; a higher limit is reduced.
 pub const FILE_TOUCHES_DEFAULT: usize = 10;
 pub const FILE_TOUCHES_MAX: usize = 50;
-/// Summaries of sessions, and sessions in a list.
+/// Summaries of sessions, and sessions in a list: default and most.
 pub const SUMMARIES_DEFAULT: usize = 10;
 pub const SUMMARIES_MAX: usize = 50;
 pub const SESSIONS_DEFAULT: usize = 20;
@@ -719,7 +718,7 @@ pub const RELATED_PROMPTS_READ: usize = 40;
 /// Characters of a related turn's text in the block for a prompt.
 pub const RELATED_CHARS: usize = 240;
 
-/// Rows of each section of a briefing. A section keeps its `FLOOR` while others have more rows than theirs.
+/// Rows of each section of a briefing. A section keeps its `FLOOR` while another has more rows than that one's.
 pub const BRIEFING_MARKS_MAX: usize = 8;
 pub const BRIEFING_MARKS_FLOOR: usize = 4;
 pub const BRIEFING_OPEN_MAX: usize = 6;
@@ -785,8 +784,8 @@ pub const BRIEFING_FILES_MS: i64 = 8 * 86_400_000;
 /// How long before the project's last event decisions and commits still matter.
 pub const BRIEFING_TALK_MS: i64 = 90 * 86_400_000;
 
-/// Rows by section under the name `nmem`, and (`RECOVERY`) after the session's context was compacted or
-/// cleared. A section keeps its `FLOOR` while others still have more than theirs.
+/// Rows by section under the name `nmem`, and (`RECOVERY`) after the session's context was compacted or cleared. A
+/// section keeps its `FLOOR` while another one has more rows than its own `FLOOR`.
 pub const BRIEFING_INTENTS_MAX: usize = 10;
 pub const BRIEFING_INTENTS_FLOOR: usize = 5;
 pub const BRIEFING_LOCAL_MAX: usize = 20;

@@ -66,7 +66,8 @@ impl Origin {
         line.is_some() && line == event.prompt_id.as_ref() && event.agent_id.is_none()
     }
 
-    /// The origin of a record of which the agent has no id: its session, its text, and how often the text was there.
+    /// The origin of a record of which the agent has no id: its session, its text, and the number of this repetition of
+    /// the text in the session, from 1.
     pub fn of_text(event: &HookEvent, repeat: u32) -> Option<Origin> {
         let (kind, text) = match &event.what {
             Happening::ToolUsed(tool) => ("tool", tool.content.as_str()),
@@ -108,8 +109,9 @@ impl Origin {
     }
 }
 
-/// The agent's own id of a call. Our plugin for OpenCode adds its session and the number of its use, because some models
-/// number their calls anew with every answer; such an id identifies nothing, so text and time have to.
+/// The agent's own id of a call, without the additions of our plugin for OpenCode (`SESSION/ID~USE`; the session only
+/// for a subagent). Some models number their calls from the start with every answer; such an id identifies nothing, so
+/// `None` is returned and the record is identified by text and time.
 fn own_call_id<'e>(event: &HookEvent, id: &'e str) -> Option<&'e str> {
     if event.agent != "opencode" || event.transcript.is_some() {
         return Some(id);

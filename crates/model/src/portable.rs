@@ -158,7 +158,7 @@ pub struct PortableObservation {
     /// The subagent that acted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// How often it was repeated, the first time included, and when for the last time.
+    /// How many equal records it represents, the first one included, and the time of the last one.
     #[serde(default = "once", skip_serializing_if = "is_one")]
     pub count: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]

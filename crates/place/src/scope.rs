@@ -150,8 +150,8 @@ pub struct About {
     /// All projects of the name, if several share it. Each is accepted as `project`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<String>,
-    /// Characters of the listed sessions' or memories' ids that tell them from all others, if the usual eight do not. The
-    /// command line prints so many.
+    /// How many characters of the listed sessions' or memories' ids tell them from all others, if the usual eight do
+    /// not. The command line prints this many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub id_chars: Option<usize>,

@@ -95,7 +95,7 @@ pub(crate) fn not_here<'h>(
     .hint("Give your situation in `context`, or set a hint that applies here.")
 }
 
-/// Why each of these hints does not apply here.
+/// The reasons why these hints do not apply here, each once, at most `HINT_MISSES_TOLD`.
 pub(crate) fn misses<'h>(
     variants: impl Iterator<Item = &'h Held>,
     place: &HintSituation<'_>,

@@ -52,7 +52,7 @@ pub(crate) struct Payload {
     schema_version: &'static str,
     /// When it was written; RFC 3339, UTC.
     created_at: String,
-    /// The session it was written in, if there is one.
+    /// The session of the caller; `local` without one.
     session_id: String,
     components: BTreeMap<String, ComponentHints>,
 }

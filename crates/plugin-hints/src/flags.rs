@@ -17,7 +17,7 @@ pub(crate) const META: &[Flattened] = &[
 pub(crate) const POINTER: &[Flattened] =
     &[Flattened::of::<HintScope>("scope", SCOPE_PREFIX), CONTEXT];
 
-/// The flag that turns the guard off for one call, named like the server's flag for all calls.
+/// The alias of `--allow-secret`, named like the server's flag that turns the guard off. Here names are still checked.
 pub(crate) const GUARD: &[(&str, &str)] = &[("allow_secret", "no-secret-guard")];
 
 const SCOPE_PREFIX: &str = "scope-";

@@ -223,7 +223,8 @@ fn good(
     Held::new(hint)
 }
 
-/// Whether the hint is to be written: there is room, and the stored version is older.
+/// Whether the hint is to be written: the stored version is older, or there is none. An error if there is no room for
+/// a new one.
 fn admit(tx: &Tx<'_>, hint: &StoredHint, variant: &str, max: usize) -> Result<bool, OpError> {
     let stored = hints::variants(tx, &hint.name)?;
     match stored.iter().find(|stored| stored.meta.variant() == variant) {

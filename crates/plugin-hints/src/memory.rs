@@ -96,7 +96,7 @@ impl Index {
         alive(keys.flat_map(|(_, variants)| variants), now)
     }
 
-    /// Components in order, each with its hints.
+    /// The names of the components, sorted, including those whose hints have all expired.
     pub(crate) fn components(&self) -> impl Iterator<Item = &str> {
         self.components.keys().map(String::as_str)
     }

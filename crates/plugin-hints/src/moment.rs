@@ -235,7 +235,8 @@ fn tool_of<'t>(occasion: &Occasion<'t>) -> Option<(&'t ToolUse, bool)> {
     }
 }
 
-/// The hints that match this moment, best first, within the limits of the session.
+/// The hints that match this moment: for a tool the best, sorted, within the limits of the session; for a question
+/// all, unsorted.
 pub(crate) fn candidates(memory: &Memory, moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
     if let Occasion::Question { query, .. } = moment.occasion
         && moment.occasion.asks(SOURCE)

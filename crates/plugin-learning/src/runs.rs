@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(crate) struct FinishedRun<'t> {
     pub(crate) program: &'t str,
     pub(crate) subcommand: &'t str,
-    /// None if the result is hidden, or no test ran.
+    /// None if the result is hidden or not reported, or if no test ran.
     pub(crate) result: Option<RunResult>,
     /// The command line.
     pub(crate) line: &'t str,

@@ -55,7 +55,7 @@ impl ShownItems {
         Ok(items)
     }
 
-    /// Reads the items of a session again after COMMIT.
+    /// Drops the cached items of a session after COMMIT, so that its next event reads them again.
     fn renew(&self, tx: &Tx<'_>, session: i64) {
         let items = self.clone();
         tx.after_commit(Box::new(move || {

@@ -136,7 +136,7 @@ impl RecordWork {
             || source.len() > limits::HOOK_NAME_BYTES_MAX
             || !source.bytes().all(is_word)
         {
-            return Err(OpError::invalid("source", "a source is a word of letters and `-`"));
+            return Err(OpError::invalid("source", "a source has small letters, digits and `-`"));
         }
         let records = params.records.into_iter().map(record);
         let records = records.collect::<Result<Vec<_>, OpError>>()?;

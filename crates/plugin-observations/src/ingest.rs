@@ -196,7 +196,7 @@ fn estimated(event: &HookEvent) -> Option<Redacted<Value>> {
     is_estimated.then(|| redact_json(json!({ "estimated": true }), Profile::Strict))
 }
 
-/// Ends a turn: marks the session idle and writes its summary.
+/// Ends a turn: marks the session idle and schedules a new summary.
 fn turn_ended(tx: &Tx<'_>, captured: &Captured<'_>, settings: &Settings) -> Result<(), OpError> {
     sessions::idle(tx, captured.session.id)?;
     summarised(tx, captured, settings)

@@ -155,7 +155,8 @@ pub(crate) fn worked_later(failed: &Observation, other: &Observation) -> bool {
         && shows_success(failed, other)
 }
 
-/// Whether two lines have a word in common besides programs and options, such as a host, a file or a target.
+/// Whether two lines have a word in common besides programs and options, such as a host, a file or a target; true also
+/// if neither line has such a word.
 fn share_word(a: &str, b: &str) -> bool {
     let words = |line: &str| -> Vec<String> {
         let commands = shell::commands(line);

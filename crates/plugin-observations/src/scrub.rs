@@ -256,7 +256,7 @@ fn summaries(rx: &Rx<'_>, after: i64) -> Result<ScrubBatch<Summary>, OpError> {
         if new != old {
             found.note("summary", &old.to_string(), &new.to_string());
             let new = serde_json::from_value(new)
-                .map_err(|error| OpError::internal(format!("a summary is none: {error}")))?;
+                .map_err(|error| OpError::internal(format!("a summary is invalid: {error}")))?;
             changes.push((id, new));
         }
     }
@@ -321,7 +321,7 @@ impl FoundSecrets {
     }
 }
 
-/// How often a text contains `[redacted:RULE]`, by rule.
+/// How many times a text contains `[redacted:RULE]`, by rule.
 fn redactions(text: &str) -> BTreeMap<&str, u64> {
     let mut counted = BTreeMap::new();
     for (at, mark) in text.match_indices("[redacted:") {

@@ -633,8 +633,8 @@ impl SearchParams {
     }
 }
 
-/// Removes the hits of a question behind the first that have none of its words, are far from it in meaning, and have no
-/// relation to another hit: they were found by their session alone.
+/// Removes hits of a question, after the first few, that have none of its words, are far from it in meaning, and have
+/// no relation to another hit: they were found by their session alone.
 fn leave_out_unlikely(ranked: &mut Vec<Ranked>) {
     let mut place = 0;
     ranked.retain(|one| {

@@ -23,7 +23,7 @@ pub(crate) struct MemoryStatsParams {}
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MemoryStatsOutput {
-    /// Repeats that were folded into one count once.
+    /// The number of observations; repeats that were folded into one record count once.
     observations: u64,
     by_type: BTreeMap<String, u64>,
     prompts: u64,

@@ -141,7 +141,7 @@ pub(crate) fn capture(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
 fn idle(tx: &Tx<'_>, seen: &Captured<'_>) -> Result<(), OpError> {
     let (session, at) = (seen.session.id, seen.event.at);
     let mut details = session_details::of_session(tx, session)?;
-    // Later than the last end of a turn and than the last observation, even if the clock was set back since.
+    // Not before the last end of a turn, and after the last observation, even if the clock was set back since.
     let seen_at = details.observed_at.map_or(0, |observed| observed.saturating_add(1));
     details.idle_at = Some(at.max(details.idle_at.unwrap_or_default()).max(seen_at));
     session_details::put(tx, session, &details)?;

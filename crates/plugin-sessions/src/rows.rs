@@ -17,7 +17,7 @@ pub(crate) struct SessionQuery {
     pub(crate) text: Option<String>,
     pub(crate) state: Option<SessionState>,
     pub(crate) unobserved: bool,
-    /// Times in milliseconds: the session was last active before the first, and after the second.
+    /// Times in milliseconds: the session started before the first, and its last event is after the second.
     pub(crate) before: Option<i64>,
     pub(crate) after: Option<i64>,
     /// The cursor of the page before.
@@ -180,7 +180,7 @@ impl SessionQuery {
             rows.sort_by_key(|(at, _)| *at);
             // One more than the page has says whether there is a next one.
             rows.truncate(limit + 1);
-            // Later sessions are older, so a page of the best matches is complete.
+            // The rest of the list is older, so a page that has only the best kind of match is complete.
             let best = after.map_or(Fit::Words, |(fit, _)| fit);
             let is_full = rows.len() > limit && rows.last().is_some_and(|(at, _)| at.0 == best);
             if is_last || is_full {

@@ -66,7 +66,8 @@ impl Scheme for SessionScheme {
         Ok(Some(EventFilter { subject, ..EventFilter::default() }))
     }
 
-    /// An event before has reported the start of a session that is resumed, and the empty context of a deleted one.
+    /// These two reasons change nothing here: an earlier event reported the start of the resumed session, or the empty
+    /// context of the deleted one.
     fn concerns(&self, _: &EntryPath, event: &Published) -> bool {
         !matches!(event.reason.as_deref(), Some("resume" | "deleted"))
     }

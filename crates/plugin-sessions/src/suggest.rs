@@ -42,9 +42,9 @@ pub(crate) struct SuggestContextOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SuggestedFile {
     path: String,
-    /// How often the session read or changed it.
+    /// How many times the session read or changed it.
     count: u64,
-    /// How many of these are changes.
+    /// How many of these times it changed the file.
     edits: u64,
 }
 

@@ -125,7 +125,7 @@ struct ContextParams {
     project: Option<String>,
 }
 
-/// The part of a briefing that this name prints.
+/// The part of a briefing that `nmem` prints.
 #[derive(Deserialize)]
 struct ContextText {
     text: String,
@@ -146,7 +146,7 @@ fn here() -> Option<String> {
     Some(root.file_name()?.to_string_lossy().into_owned())
 }
 
-/// The part of a pinned or marked record that this name prints.
+/// The part of a pinned or marked record that `nmem` prints.
 #[derive(Deserialize)]
 struct ChangedRecord {
     id: i64,

@@ -189,8 +189,8 @@ impl Road for CommandRoad<'_> {
                         self.way.replace(Some(way));
                         return reply;
                     }
-                    // The call is sent to the next daemon under its id; if this one had committed it, the stored
-                    // answer is returned.
+                    // The call is sent to the next daemon with the same call id; if the lost daemon had committed
+                    // it, the stored answer is returned.
                     Err(Lost(_)) if Instant::now() < until => {}
                     Err(Lost(error)) => {
                         return Err(connection_lost(&error, reads));

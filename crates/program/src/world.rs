@@ -68,7 +68,7 @@ pub(crate) fn open(
     open_within(locations, config, one_shot, None)
 }
 
-/// Opens a runtime for an agent: the spool is drained for at most this long.
+/// Opens a runtime for an agent: the spool is drained until this time at most.
 pub(crate) fn open_within(
     locations: &Locations,
     config: Config,

@@ -390,7 +390,7 @@ pub(crate) fn keep_receipts(
     (session, at): (i64, i64),
     entries: &[ToldEntry],
 ) -> Result<(), OpError> {
-    // A text has at most this many lines.
+    // A briefing has at most this many lines. Entries beyond that, such as merged ones, get no receipt.
     for entry in entries.iter().take(limits::BRIEFING_LINES_RECOVERY_MAX) {
         let ToldEntry { path, stamp, reason, tokens } = entry;
         let new = NewReceipt { session, at, path, stamp: *stamp, reason, tokens: *tokens };

@@ -2,7 +2,7 @@
 //!
 //! Records are listed by time. Each index that lists a part of the wanted records is a *lane*, for example the records
 //! of one type in a project. A heap holds the next record of every lane, so the cost of a page does not grow with the
-//! store. With `after_id`, by which a client gets the records that it missed without a connection, records are listed
+//! store. With `after_id`, by which a client gets the records that it missed while disconnected, records are listed
 //! in the order in which they were recorded: a spooled record may have an earlier time than the client's last one.
 
 use std::cmp::Reverse;
@@ -47,7 +47,7 @@ pub enum ActivityBefore {
 #[derive(Clone, Debug, Default)]
 pub struct ActivityPage {
     pub records: Vec<Observation>,
-    /// The record before which the next page begins; none if there are no more.
+    /// The id before which the next page begins, not always that of a listed record; none if there are no more.
     pub next: Option<i64>,
 }
 

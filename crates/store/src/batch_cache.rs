@@ -23,7 +23,7 @@ pub(crate) struct StoreFacts {
     pub(crate) meaning: bool,
     /// The hooks and searches that wait.
     pub(crate) foreground: Arc<Foreground>,
-    /// How often this process replaced a damaged full-text index.
+    /// How many times this process has replaced a damaged full-text index.
     pub(crate) index_rebuilds: AtomicUsize,
 }
 

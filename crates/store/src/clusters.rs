@@ -65,7 +65,7 @@ pub struct ExperienceCluster {
     pub number: Option<i64>,
     /// The places of its members in the list of experiences, the most typical first.
     pub members: Vec<usize>,
-    /// The similarity of each member to the mean of all.
+    /// The similarity of each member to the weighted mean of the members.
     pub similarities: Vec<f64>,
     /// The mean weight of its members.
     pub weight: f64,

@@ -26,9 +26,9 @@ pub struct DamagedRow {
     pub table: String,
     pub id: i64,
     pub columns: Vec<String>,
-    /// Whether a repair fixes the row, so that no record has to be purged: each cell has its type, but the id is out of
-    /// range, another record has the same id, the row refers to a missing row, or the cells of a hint contradict each
-    /// other.
+    /// Whether each cell is valid by itself, and a repair fixes the row in any table: the id is out of range, another
+    /// record has the same id, the row refers to a missing row, or the cells of a hint contradict each other. A repair
+    /// also fixes a row with a damaged cell (false here), but only in tables without records.
     pub is_repairable: bool,
     /// Whether its table has records.
     #[serde(skip)]

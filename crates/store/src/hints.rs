@@ -231,7 +231,7 @@ fn wiping<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T, OpError>) -> Result<T
 
 /// Deletes expired hints and returns them.
 pub fn sweep(tx: &Tx<'_>, now: i64) -> Result<Vec<Gone>, OpError> {
-    // This runs with every write, and hardly ever is there an expired hint.
+    // This runs often, and hints rarely expire.
     const ANY: &str = "SELECT EXISTS (SELECT 1 FROM hint_variants WHERE expires_at <= ?1)";
     if !tx.sql(|db| db.prepare_cached(ANY)?.query_row([now], |row| row.cell::<bool>(0)))? {
         return Ok(Vec::new());

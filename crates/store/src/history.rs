@@ -13,7 +13,7 @@ use crate::observations::read;
 use crate::tx::Rx;
 use crate::{paths, projects, prompts};
 
-/// A prompt and the observations it caused; without a prompt, observations of the session as a whole.
+/// A prompt and the observations it caused; without a prompt, the observations whose prompt is unknown or not listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     pub prompt: Option<Said>,

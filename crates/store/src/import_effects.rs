@@ -28,7 +28,7 @@ enum Effect {
     Active = 11,
 }
 
-/// The origin that marks an observation without one as a hook's.
+/// The origin that [`claim`] stores for an observation without an origin. It marks the observation as stored by a hook.
 fn of_hook(record: i64) -> Origin {
     Origin::of(&["hook's record", &record.to_string()])
 }
@@ -83,7 +83,7 @@ fn pass_on(
     Ok(tx.sql(|db| db.prepare_cached(PASS_ON)?.execute(given))? > 0)
 }
 
-/// Notes the time of the last repeat of an observation that an import did not add, before it counts another repeat.
+/// Called before this import counts a repeat of an observation that it did not add: notes the time of the last repeat.
 pub(crate) fn note_repeat(tx: &Tx<'_>, batch: i64, record: i64) -> Result<(), OpError> {
     const BEFORE: &str = "SELECT last_at FROM observations WHERE id = ?1 \
          AND EXISTS (SELECT 1 FROM origins WHERE record = ?1 AND batch IS NOT ?2)";
@@ -223,7 +223,7 @@ pub(crate) fn restore_times(tx: &Tx<'_>, batch: i64, session: i64) -> Result<boo
     Ok(true)
 }
 
-/// Forgets the repeats of a session whose observations are deleted.
+/// Deletes those rows of a session in `repeats` whose observation no longer exists.
 pub(crate) fn forget_repeats(tx: &Tx<'_>, session: i64) -> Result<(), OpError> {
     const FORGET: &str = "DELETE FROM repeats WHERE session = ?1 \
          AND NOT EXISTS (SELECT 1 FROM observations WHERE id = observation)";

@@ -37,7 +37,7 @@ pub fn count(tx: &Tx<'_>, batch: i64, files: u64, added: u64) -> Result<(), OpEr
     tx.sql(|db| db.prepare_cached(COUNT)?.execute(params![batch, files, added]).map(drop))
 }
 
-/// Forgets an import that changed nothing. Returns whether it did.
+/// Deletes the row of an import if the import changed nothing. Returns whether the row was deleted.
 pub fn discard_empty(tx: &Tx<'_>, batch: i64) -> Result<bool, OpError> {
     const DISCARD: &str = "DELETE FROM import_batches WHERE id = ?1 \
          AND NOT EXISTS (SELECT 1 FROM origins WHERE batch = ?1) \
@@ -171,7 +171,7 @@ fn hand_over(tx: &Tx<'_>, batch: i64, kind: Created, id: i64) -> Result<(), OpEr
 /// A session, and the times of the first and the last of its records that an import added.
 type SessionSpan = (i64, (i64, i64));
 
-/// The sessions of an import's records, with the times of the first and the last of these.
+/// The sessions of an import's records, each with the times of its first and its last record from the import.
 fn spans(rx: &Rx<'_>, batch: i64) -> Result<Vec<SessionSpan>, OpError> {
     const SPANS: &str = "SELECT d.session, min(d.at), max(d.at) FROM origins o \
          JOIN (SELECT id, session, at FROM prompts \
@@ -181,7 +181,7 @@ fn spans(rx: &Rx<'_>, batch: i64) -> Result<Vec<SessionSpan>, OpError> {
     rx.sql(|db| db.prepare_cached(SPANS)?.query_map([batch], read)?.collect())
 }
 
-/// The number of the rows of `import_created` about sessions that an import named.
+/// The `kind` of the rows of `import_created` for sessions that an import named.
 const NAMED: i64 = 4;
 
 /// Gives a session without a name the title in its transcript as its name.
@@ -240,7 +240,8 @@ fn added_by(rx: &Rx<'_>, batch: i64) -> Result<PurgeFilter, OpError> {
     Ok(PurgeFilter { ids: Some(records(rx, batch)?), ..PurgeFilter::default() })
 }
 
-/// A kind of row that an import creates on the way to a record. The number is that of the table `import_created`.
+/// A kind of row that an import creates so that it can store a record. Its number is the value of the column `kind` in
+/// `import_created`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Created {
     Session = 1,
@@ -249,7 +250,8 @@ enum Created {
 }
 
 impl Created {
-    /// All kinds, those that refer to others first.
+    /// All kinds, in the order in which undo removes them: a project is unused only after its sessions are deleted, and
+    /// an alias only after the sessions that began at its root are.
     const ALL: [Created; 3] = [Created::Session, Created::Project, Created::Alias];
 
     fn table(self) -> &'static str {

@@ -65,7 +65,7 @@ struct Live {
     standing: Standing,
     /// Number of this opening: a reader may report damage that it met in an earlier one.
     generation: u64,
-    /// Whether the WAL existed before the opening; then we do not delete it on close.
+    /// Whether the WAL existed before the opening. A read-only store then leaves it on close.
     had_log: bool,
     /// Whether SQLite could open the file only for reading.
     read_only: bool,

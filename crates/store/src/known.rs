@@ -24,7 +24,7 @@ use crate::files;
 const PATH_BYTES_MAX: u64 = 4096;
 /// How many entries are checked for deleted databases each time an entry is added.
 const SWEPT_MAX: usize = 64;
-/// How often a shared lock is tried whose file another process removes at the same time.
+/// How many times a shared lock is tried while other processes remove its file at the same time.
 const CLAIM_TRIES_MAX: usize = 16;
 
 /// The record, in the first of these directories that is writable. Without a directory nothing is recorded.

@@ -45,7 +45,7 @@ pub struct NearestMemories<'a> {
     pub count: usize,
 }
 
-/// The nearest memories so far: record ids with cosines, the nearest first; of two with one cosine, the newer first.
+/// The nearest memories so far: record ids with cosines, the nearest first; of two with equal cosines, the newer first.
 struct NearestSoFar {
     count: usize,
     found: Vec<(i64, f64)>,

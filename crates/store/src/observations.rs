@@ -208,7 +208,7 @@ pub fn pin(tx: &Tx<'_>, id: i64, pinned: bool) -> Result<Option<bool>, OpError> 
     Ok(None)
 }
 
-/// Removes an observation, and its path if it was the last one about it.
+/// Removes an observation, and its path if no other observation has this path.
 pub(crate) fn remove(tx: &Tx<'_>, id: i64) -> Result<(), OpError> {
     const REMOVE: &str = "DELETE FROM observations WHERE id = ?1 RETURNING file";
     passages::remove(tx, id)?;

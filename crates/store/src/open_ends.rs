@@ -16,7 +16,7 @@ use crate::{projects, prompts, session_details};
 /// The open ends of one session.
 #[derive(Clone, Debug, Default)]
 pub struct OpenEnds {
-    /// The last prompt, if neither an answer nor an edit nor a commit followed it.
+    /// The last prompt, if [`unanswered`] returns it.
     pub prompt: Option<Prompt>,
     /// Red runs, newest first: they failed, and no later run covers what they ran.
     pub red: Vec<Observation>,
@@ -59,8 +59,9 @@ pub fn of_session(rx: &Rx<'_>, session: &Session) -> Result<OpenEnds, OpError> {
     })
 }
 
-/// The last prompt of a session, if no answer, edit or commit followed it. In an idle session the turn ended: its
-/// answer is missing only because the agent did not report it, or because answers are not stored.
+/// The last prompt of a session, if it has at least [`limits::OPEN_PROMPT_WORDS_MIN`] words and no answer, edit or
+/// commit followed it. None for a session that is idle since its last turn: there the answer is missing only because
+/// the agent did not report it, or because answers are not stored.
 pub fn unanswered(rx: &Rx<'_>, session: &Session) -> Result<Option<Prompt>, OpError> {
     let Some(prompt) = prompts::last(rx, session.id)? else { return Ok(None) };
     // A session that was resumed is idle, too; its last turn may not have ended.

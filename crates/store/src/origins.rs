@@ -161,8 +161,8 @@ pub fn add(tx: &Tx<'_>, origin: Origin, record: i64, batch: Option<i64>) -> Resu
     tx.sql(|db| db.prepare_cached(ADD)?.execute(params![origin.0, record, batch]).map(drop))
 }
 
-/// Adds a second origin to a record that has one, also if the origin was that of a purged record. It belongs to the
-/// import that added the record, else to this one.
+/// Adds the origin `second` to the record with the origin `first`, even if `second` was an origin of a purged record.
+/// The new origin belongs to the import that added the record, or else to the import `batch`.
 pub fn add_second(tx: &Tx<'_>, first: Origin, second: Origin, batch: i64) -> Result<(), OpError> {
     const SECOND: &str = "INSERT INTO origins (origin, record, batch) \
          SELECT ?2, record, coalesce(batch, ?3) FROM origins \
@@ -182,7 +182,7 @@ pub fn lacks_any(rx: &Rx<'_>, session: i64) -> Result<bool, OpError> {
 }
 
 /// The record of an event that a build without origins stored: of the same session and kind, with the same text, at
-/// about the same time.
+/// about the same time. For an event of a transcript without an id, the time does not count, see `nth_of_text`.
 pub fn stored_before(rx: &Rx<'_>, event: &HookEvent, session: i64) -> Result<Option<i64>, OpError> {
     if let Some(repeat) = event.transcript.as_ref().and_then(|facts| facts.repeat) {
         return nth_of_text(rx, event, session, repeat);

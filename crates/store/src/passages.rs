@@ -346,8 +346,7 @@ pub(crate) fn merged(tx: &Tx<'_>, from: i64, into: i64) -> Result<(), OpError> {
     moved(tx, into)
 }
 
-/// Assigns the passages of all records that now belong to this project to it, after sessions moved
-/// between projects.
+/// Assigns to a project the passages of all records that now belong to it, after sessions moved between projects.
 pub(crate) fn moved(tx: &Tx<'_>, project: i64) -> Result<(), OpError> {
     const MOVE: &str = "UPDATE passages SET project = ?1 WHERE project <> ?1 AND (EXISTS \
          (SELECT 1 FROM sessions WHERE id IN (session, doc) AND project = ?1) \

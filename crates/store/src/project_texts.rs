@@ -69,7 +69,7 @@ pub fn replace_project(
     old: &ProjectTexts,
     new: &ProjectReplacement,
 ) -> Result<(), OpError> {
-    // Another project may have got the same key: then the id is appended to this one.
+    // Another project may have the new key already: then `#` and this project's id are appended to the key.
     const PROJECT: &str = "UPDATE projects SET name = ?3, root = ?4, \
          key = iif(EXISTS (SELECT 1 FROM projects WHERE key = ?2 AND id <> ?1), \
                    ?2 || '#' || ?1, ?2) \

@@ -354,7 +354,7 @@ pub fn find(rx: &Rx<'_>, text: &str) -> Result<Vec<Project>, OpError> {
     Ok(all.filter(|project| project.name == text).collect())
 }
 
-/// All projects, those with the latest events first, and the times of these. Nothing is counted.
+/// All projects, those with the latest events first, each with the time of its last event. No records are counted.
 pub fn latest(rx: &Rx<'_>) -> Result<Vec<(Project, Option<i64>)>, OpError> {
     const LATEST: &str = "SELECT id, key, name, root, \
            (SELECT max(last_at) FROM sessions WHERE project = p.id) AS last_at \
@@ -436,7 +436,7 @@ pub fn aliases(rx: &Rx<'_>, project: i64) -> Result<Vec<String>, OpError> {
     Ok(aliases)
 }
 
-/// These projects, or all if none are named.
+/// These projects, or all projects for `None`. An empty list stays empty.
 pub(crate) fn these_or_all<'a>(
     rx: &Rx<'_>,
     these: Option<&'a [i64]>,
@@ -542,8 +542,9 @@ pub fn split(tx: &Tx<'_>, project: i64, root: &str, now: i64) -> Result<Project,
     let leads_here = alias_of(tx, root)?.is_some_and(|(of, _)| of == project);
     let whole = by_id(tx, project)?.is_some_and(|project| project.key == root);
     if !leads_here || whole {
-        let message =
-            format!("{root} is not a root of the project besides the one that it is known by");
+        let message = format!(
+            "{root} is not a root of the project, or is the root that identifies the project"
+        );
         return Err(OpError::invalid("root", message)
             .hint("`rekindle project list` shows the roots of each project."));
     }

@@ -312,8 +312,8 @@ pub fn commit_of(rx: &Rx<'_>, id: i64) -> Result<Option<i64>, OpError> {
 pub(crate) const SAID: &str =
     "SELECT source, content, actions, id FROM prompts WHERE session = ?1 ORDER BY at, id";
 
-/// The user's intent in a session: the first prompt that states one, else the first one that is more than a
-/// greeting, else the first one; none without prompts. Reads no more prompts than needed.
+/// The user's intent in a session: the first prompt of the user that states one, else the first that is more than a
+/// greeting, else the first. Empty if no prompt is the user's; none without prompts. Reads no more prompts than needed.
 pub fn intent(rx: &Rx<'_>, session: i64) -> Result<Option<String>, OpError> {
     Ok(intent_prompt(rx, session)?.map(|(_, text)| text))
 }

@@ -1,7 +1,7 @@
 //! Purge: deletes the records that match a filter, with every other row that repeats their text.
 //!
-//! Prompts are records too. A prompt is also deleted if all its actions are, and a session if none of
-//! its records is left. Summaries are rebuilt from the remaining records. Pinned records are deleted
+//! Prompts are records too. A prompt is also deleted if all its observations are, answers included, and a session if
+//! none of its records is left. Summaries are rebuilt from the remaining records. Pinned records are deleted
 //! too. The file keeps no trace after [`crate::Store::compact`].
 
 use std::collections::HashMap;

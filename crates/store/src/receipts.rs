@@ -317,15 +317,15 @@ pub const READ_IS_USE: &[&str] = &["ghap", "memory", "value", "obs"];
 /// The entries of a source that sessions got, and their use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceUse {
-    /// The scheme of its entries, and the reason if the scheme has several sources.
+    /// The scheme of its entries; for some entries about ghaps `check-in`, `outcome` or `orphan` instead.
     pub source: String,
     pub shown: u64,
     pub used: u64,
     pub tokens: u64,
 }
 
-/// The use of each source in the receipts that match, most often shown first. Entries that were left out because a
-/// better one says the same cost no tokens and do not count.
+/// The use of each source in the receipts that match, most often shown first. Entries without tokens do not count: they
+/// were left out because a better entry says the same.
 pub fn by_source(rx: &Rx<'_>, filter: &ReceiptFilter) -> Result<Vec<SourceUse>, OpError> {
     // A ghap is shown as a reminder, as the outcome of a run, as an orphan, and as open work.
     const SOURCES: &str = "SELECT CASE WHEN path LIKE 'ghap://%' AND reason LIKE 'check-in%' THEN 'check-in' \

@@ -1,9 +1,9 @@
 //! The best recent observations, by a score that falls with age.
 //!
-//! Within one project and kind, a newer observation never scores below an older one, and none scores above
-//! the time when its project was last active. So a heap holds one head per project and kind, first with that
-//! upper bound as its score. When a head reaches the top, its observation is read, and the next one of its project and
-//! kind becomes the head. The cost does not grow with the store, and each project costs one lookup.
+//! Within one project and kind, a newer observation never scores below an older one, so none scores above an
+//! observation at the time when its project was last active. A heap holds one head per project and kind, first with
+//! that upper bound as its score. When a head reaches the top, its observation is read, and the next one of its project
+//! and kind becomes the head. The cost does not grow with the store, and each project costs at least two lookups.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

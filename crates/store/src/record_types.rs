@@ -5,7 +5,8 @@ use model::observation::{RecordType, unknown_type};
 
 use crate::tx::Rx;
 
-/// `invalid` with the words for all types if no record of this store is of this type.
+/// Fails with `invalid` and the names of all types if no aggregate of this store has this type. A known type without
+/// any record passes.
 pub fn check_type(rx: &Rx<'_>, param: &str, kind: RecordType) -> Result<(), OpError> {
     let words = rx.registry().record_types();
     match words.contains(&kind.word()) {

@@ -9,7 +9,8 @@ use crate::error::is_damaged_row;
 use crate::projects;
 use crate::table_info::{Reference, TableInfo};
 
-/// The statements that create the missing projects and sessions of records. Without them no answer would show the records.
+/// The statements that create the missing projects and sessions of records. Without its project a record is missing
+/// from lists, and without its session from traces.
 fn adopt(registry: &Registry) -> String {
     let rows = |columns: &str, needs: &[&str]| {
         let tables = registry
@@ -92,9 +93,9 @@ fn rows_with_dangling(table: &str, references: &[Reference]) -> String {
     format!("SELECT id, {targets} FROM {table} NOT INDEXED WHERE {dangles}")
 }
 
-/// Creates missing sessions and projects of records, clears references to missing prompts and paths, and points
-/// aliases back to the project with that key or root; other aliases are deleted. Returns how many references were
-/// repaired.
+/// Creates missing sessions and projects of records, and clears optional references, such as those to missing prompts
+/// and paths. An alias of a missing project is pointed at the project that has it as key or root, or else deleted.
+/// Returns how many references were dangling.
 pub(crate) fn repair(db: &Connection, registry: &Registry) -> rusqlite::Result<u64> {
     const ALIAS: &str = "UPDATE project_aliases SET project = (SELECT id FROM projects \
            WHERE value IN (key, root) ORDER BY key = value DESC, id LIMIT 1) \

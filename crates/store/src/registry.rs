@@ -7,7 +7,8 @@ use crate::{
     prompts, receipts, record_ids, retention, session_details, sessions, values,
 };
 
-/// An aggregate comes before those that its rows refer to: deferred work and removals follow this order.
+/// An aggregate comes before those that its rows refer to, except pauses and the passage index. Deferred work and
+/// removals follow this order.
 const AGGREGATES: &[&dyn Aggregate] = &[
     &activity_counts::ActivityCounts,
     &calls::Calls,

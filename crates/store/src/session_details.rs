@@ -142,7 +142,7 @@ pub struct SessionStart {
     pub model: Option<String>,
 }
 
-/// The last start of a session, or else its first event; nothing is known of older sessions.
+/// The last start of a session, or else its first event. Empty for sessions of builds that did not store this.
 pub fn last_start(rx: &Rx<'_>, session: i64) -> Result<SessionStart, OpError> {
     const START: &str = "SELECT cwd, model FROM session_starts WHERE id = ?1";
     let read = |row: &Row<'_>| Ok(SessionStart { cwd: row.cell(0)?, model: row.cell(1)? });

@@ -42,7 +42,7 @@ impl TableInfo {
         agrees: None,
     };
 
-    /// Whether its rows name a row of this table.
+    /// Whether its rows have a [`Reference`] to the table `target`. Links do not count.
     pub(crate) fn refers_to(&self, target: &str) -> bool {
         self.references.iter().any(|reference| reference.target == target)
     }
@@ -57,7 +57,7 @@ pub enum TableRole {
     Record,
     /// Others refer to it: it gets a fallback value and is never deleted.
     Referred,
-    /// It is rebuilt from other tables, or only temporary; salvage ignores it.
+    /// It is rebuilt from other tables, or only temporary. Salvage adds no rows to it from unreachable pages.
     Derived,
 }
 

@@ -68,8 +68,8 @@ impl<'a> Rx<'a> {
         }
     }
 
-    /// The vectors of the memories, and how often texts had changed when the snapshot began. None in a transaction of the
-    /// writer, which may be rolled back.
+    /// The vectors of the memories, and the number of changes of texts when the snapshot began. None in a transaction
+    /// of the writer, which may be rolled back.
     pub(crate) fn memory_vectors(&self) -> Option<(&'a MemoryVectors, u64)> {
         Some((&self.catalogue.memories, self.text_changes?))
     }

@@ -42,7 +42,7 @@ struct Known {
     statements: HashMap<i64, Arc<Statement>>,
     /// The number of changes of texts so far.
     changes: u64,
-    /// How many of these changes happened since the last new verdict.
+    /// How many of these changes happened since the last new verdict or statement.
     in_a_row: usize,
 }
 

@@ -32,7 +32,7 @@ use rejects::{moved, rejects, renames, replaced, resumes};
 const SENTENCES_MAX: usize = 8;
 /// Bytes of the longest statement; longer sentences are ignored.
 const CHARS_MAX: usize = 240;
-/// A longer sentence is prose that happens to contain such words.
+/// Bytes of the longest sentence that may be a change; a longer one is prose that happens to contain such words.
 const CHANGE_CHARS_MAX: usize = 400;
 
 /// Attributes: a threshold for the coverage is the minimum of the coverage.

@@ -10,7 +10,7 @@ use crate::words;
 const BESIDE: Lists = Lists::FILLERS.and(Lists::CHANGE_VALUE);
 /// Verbs behind the person who wants something: "legal says backups must be …".
 pub(crate) const REPORTING: &[&str] = &["says", "said", "insists", "demands", "wants", "asks"];
-/// The most words up to such a verb.
+/// A verb of [`REPORTING`] is among this many first words of a clause.
 pub(crate) const REPORTED_AFTER: usize = 3;
 
 /// The stems of the words that say something. Short names in capitals count too: CI, S3.
@@ -40,7 +40,7 @@ pub(crate) fn phrase<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
 }
 
 /// The tokens of the topic of a clause, and the tokens of the statement about it: "uploads | go to S3", "send emails |
-/// with Postmark". An order to use something names no topic.
+/// with Postmark". In an order to use something the topic follows `for` or `in`; without one of them there is none.
 pub(crate) fn topic_and_value<'a, 't>(
     clause: &'a [Token<'t>],
 ) -> (&'a [Token<'t>], &'a [Token<'t>]) {

@@ -94,7 +94,7 @@ const REJECTS: Phrases = Phrases::new(&[
 /// First words of sentences that comment on the one before.
 const COMMENTS: &[&str] = &["it", "its", "that", "this", "these", "they", "there", "because"];
 
-/// Sentences with more characters are prose that happens to contain such words.
+/// Bytes of the longest decision; longer sentences are prose that happens to contain words of deciding.
 const CHARS_MAX: usize = 400;
 
 /// The first sentence of a text that states a decision, with the sentences directly after it that also state one or give

@@ -8,7 +8,7 @@ use crate::subject::{self, WordHash, WordSet};
 
 /// Words for something that was decided.
 const RULES: &[&str] = &["decision", "rule", "policy", "convention", "adr"];
-/// Verbs that change it.
+/// Verbs that change a decision.
 const CHANGES: &[&str] = &[
     "change",
     "changes",
@@ -44,7 +44,7 @@ const CHANGES: &[&str] = &[
 const BETWEEN: &[&str] = &["the", "that", "this", "our", "my"];
 /// Words between a decision and the verb that changes it.
 const IS: &[&str] = &["is", "was", "has", "been", "gets", "got", "now"];
-/// Words before the number under which something is recorded, and after it.
+/// Words before a decision with the number under which it is recorded: "as decision 7", "becomes rule 3".
 const RECORDED: &[&str] = &["as", "becomes", "new"];
 
 /// The decisions that a text names by number.

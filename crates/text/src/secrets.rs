@@ -289,7 +289,8 @@ pub fn mask(value: &str) -> String {
     }
 }
 
-/// Calls `found` with every finding, rule by rule, until it returns `false`.
+/// Calls `found` with every finding until it returns `false`: first those at keywords, in the order of the keywords
+/// rather than by rule, then those of the profile.
 fn scan(text: &str, profile: Profile, found: &mut dyn FnMut(Finding) -> bool) {
     let bytes = text.as_bytes();
     let mut report = |finding: Finding| {

@@ -152,7 +152,7 @@ pub fn is_small_talk(text: &str) -> bool {
     is_plain && words::words(text).all(|(_, word)| is_known(word))
 }
 
-/// Beginnings of questions about the state of some work, and the bytes of the longest such prompt.
+/// Beginnings of questions about the state of some work.
 const STATE: &[&str] = &[
     "where were we",
     "where are we",
@@ -176,11 +176,12 @@ pub fn asks_for_state(text: &str) -> bool {
     said.len() <= CHARS_MAX && STATE.iter().any(|begin| said.starts_with(begin))
 }
 
-/// First words of prompts that agree, and phrases by which such a prompt refers to a proposal.
+/// First words of prompts that agree.
 const AGREES: &[&str] = &[
     "agreed", "fine", "good", "great", "ok", "okay", "perfect", "right", "sounds", "sure", "yeah",
     "yep", "yes",
 ];
+/// Phrases by which a prompt that agrees refers to a proposal.
 const PROPOSED: &[&str] =
     &["do that", "do it", "do this", "go ahead", "go with that", "that works", "sounds good"];
 

@@ -202,9 +202,9 @@ impl Statement {
 
     /// Whether a sentence of a text repeats what this statement says and the newer one, which replaces it, no longer
     /// does. Two words of the sentence, or half of its words, are of this statement. If the newer statement has numbers and
-    /// lacks one of this statement's, the sentence must contain such a number, and one with fewer than two words of
-    /// content need not share a word. Otherwise a shared word is not in the newer statement. The text is of the same turn,
-    /// so that few words are enough.
+    /// gives up one of this statement's, the sentence must contain such a number; if the sentence has fewer than two
+    /// words of content, it need not share a word. Otherwise a shared word is not in the newer statement. The text is
+    /// of the same turn, so that few words are enough.
     pub fn is_repeated_in(&self, newer: &Statement, text: &str) -> bool {
         let has_new = newer.numbers.iter().any(|number| !self.numbers.contains(number));
         let cites = has_new && newer.numbers.shared(&self.numbers).next().is_some();
@@ -395,7 +395,7 @@ fn subject_and_numbers(text: &str) -> WordSet {
     subject(text).iter().chain(numbers).collect()
 }
 
-/// Whether a text changes something, as far as "from now on" says so, and not otherwise.
+/// Whether nothing but "from now on" says that a text changes something.
 fn changes_from_now_only(text: &str) -> bool {
     let text = text.to_lowercase();
     text.contains(FROM_NOW_ON) && !decisions::changes(&text.replace(FROM_NOW_ON, ""))

@@ -169,7 +169,7 @@ fn consonants(word: &str) -> impl Iterator<Item = bool> {
     })
 }
 
-/// How often a consonant follows a vowel.
+/// How many times a consonant follows a vowel.
 fn measure(word: &str) -> usize {
     let mut before = true;
     consonants(word)

@@ -277,7 +277,7 @@ fn labelled(headings: &[String], row: &[String], shown: &[usize], width: usize) 
     lines
 }
 
-/// Whether a cell means nothing without its heading: a number, a percentage, a yes or no, or nothing.
+/// Whether a cell means nothing without its heading: a number, a percentage, `yes`, `no` or `-`.
 fn is_bare(cell: &str) -> bool {
     let number = cell.trim_end_matches(" %");
     ["-", "yes", "no"].contains(&cell)

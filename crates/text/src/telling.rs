@@ -318,7 +318,7 @@ fn is_zig_failure(line: &str) -> bool {
     is_numbered && result.is_some_and(|(_, result)| !matches!(result, "OK" | "SKIP"))
 }
 
-/// A line of dbt behind its time: `09:00:06  Database Error in model fct_bookings (models/fct_bookings.sql)`.
+/// An error of dbt, after the time: `09:00:06  Database Error in model fct_bookings (models/fct_bookings.sql)`.
 fn is_timed_error(line: &str) -> bool {
     [" Error in model ", " Error in test ", "Failure in test "].iter().any(|it| line.contains(it))
 }

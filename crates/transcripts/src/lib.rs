@@ -75,7 +75,7 @@ pub trait TranscriptReader {
     /// grows is read again from the last such line.
     fn can_start_here(&self, next: &[u8]) -> bool;
 
-    /// Reads the first line of a file that is continued elsewhere, without reporting anything.
+    /// Reads the first line of a file whose reading continues at a later line, without reporting anything.
     fn prime(&mut self, _first: &[u8]) {}
 
     /// Notes where the session was, as far as only the file's place tells it.

@@ -76,8 +76,8 @@ impl Zone {
         LocalTime { days: local.div_euclid(DAY), second: local.rem_euclid(DAY) }
     }
 
-    /// The second since 1970 of a local date and time. A time that clocks skip counts as if the clocks
-    /// had not yet been changed.
+    /// The second since 1970 of a local date and time. A time that clocks skip is read with the offset before the
+    /// change if that is ahead of UTC or equal to it, else with the offset after the change.
     pub fn seconds(&self, time: LocalTime) -> i64 {
         let local = time.days.saturating_mul(DAY).saturating_add(time.second);
         let near = local.saturating_sub(self.offset_at(local));

@@ -161,7 +161,7 @@ impl Proof<'_> {
         vec![Script { mark: PROMPT, lines }, Script { mark: PROMPT_FURTHER, lines: other }]
     }
 
-    /// Checks that hints are in the request after the command, and not in an earlier one.
+    /// Checks that each hint is in a request to the model, but not in the first one, which precedes every command.
     fn told_hints(&self, received: &[Received]) -> Result<String> {
         for hint in self.agent.hints {
             let told = received.iter().position(|request| request.text.contains(hint));

@@ -70,8 +70,8 @@ const SPAWNERS: [&str; 2] = ["Agent", "Task"];
 /// Begins the text by which an agent tells the model that a further agent ended. It asks again for the last line.
 const NOTIFICATION: &str = "<task-notification>";
 
-/// The next turn: each result of a tool moves a conversation on by a line. A conversation without a
-/// script, or one that asks without tools, is answered with a word, as are all after the last line.
+/// The next turn: each result of a tool moves a conversation on by a line. The answer is one word in a conversation
+/// without a script, in one that asks without tools, and after the last line of a script.
 pub(crate) fn next(scripts: &[Script], dialogue: &Dialogue) -> ModelTurn {
     let marked = |script: &&Script| dialogue.said.iter().any(|said| said.contains(script.mark));
     let line = scripts

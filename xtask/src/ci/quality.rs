@@ -34,8 +34,8 @@ const FLOORS: [(&str, f64); 7] = [
 const LEXICAL_FLOORS: [(&str, f64); 3] =
     [("all.documents.R@5", 0.758), ("all.documents.R@10", 0.842), ("all.documents.nDCG@10", 0.727)];
 
-/// The least share of questions and of prompts about things that never happened that get no unmarked hits,
-/// and no block.
+/// The least share of questions about things that never happened that get only marked hits or none, and of such prompts
+/// that get no block.
 const SILENT: f64 = 0.95;
 
 const DEADLINE: Duration = Duration::from_secs(300);

@@ -57,7 +57,7 @@ impl fmt::Display for ChoreFigures {
     }
 }
 
-/// Sends a week of chores through a running daemon, then each chore again in a session of its own.
+/// Sends [`DAYS`] days of chores through a running daemon, then each chore again in a session of its own.
 pub(super) fn measure(root: &Path, binary: &Path, seed: u64) -> Result<ChoreFigures> {
     let file = root.join("quality/chores.jsonl");
     let text =

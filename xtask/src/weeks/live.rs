@@ -11,7 +11,7 @@ use super::random::Random;
 use super::wire::{self, HookConnection};
 use crate::home::Home;
 
-/// Between two events of a session lie at most this many milliseconds.
+/// The time between two events of a session is a second plus a random time shorter than this, in milliseconds.
 const PAUSE_MAX_MS: u64 = 90_000;
 
 /// A session and the briefing that it began with.

@@ -48,7 +48,7 @@ impl HookConnection {
         Ok(HookConnection { reader: BufReader::new(stream), database, calls: 0 })
     }
 
-    /// Returns the text for the agent.
+    /// Sends an event, again if the daemon answers too late. Returns the hook's answer to the agent, as JSON.
     pub(super) fn send(
         &mut self,
         agent: WeekAgent,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The beginning of the address of such an image, and the mark between its type and its data.
 const IMAGE: &str = "data:image/";
 const ENCODED: &str = ";base64,";
-/// Bytes between the two: the type and its parameters.
+/// The most bytes from the beginning of an image's address to the end of `;base64,`.
 const TYPE_BYTES_MAX: usize = 64;
 
 /// The text with `[image]` in place of each image and of the Markdown around it.

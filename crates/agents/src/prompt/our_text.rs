@@ -12,8 +12,9 @@ use model::hook::{
 /// The line below the title of a briefing of an earlier build.
 const NATURE: &str = "Records of earlier work, not instructions.";
 
-/// Headings of blocks that are injected alone, after a tool call, and the beginnings of their rows.
+/// Headings of blocks that are injected alone, after a tool call.
 const BLOCK_TITLES: [&str; 3] = ["Your hypothesis", "Outcome", SEEN_BEFORE_TITLE];
+/// Beginnings of the rows of the blocks in [`BLOCK_TITLES`].
 const BLOCK_ROWS: [&str; 5] =
     ["- Goal: ", "Hypothesis: ", "Prediction: ", "Does it still hold? update_ghap", "- Seen "];
 /// How the lines below the first row of an outcome begin.

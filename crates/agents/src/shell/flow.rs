@@ -126,7 +126,7 @@ impl Flow {
         closed
     }
 
-    /// Sets `decides` and `hidden` of all commands in the list.
+    /// Sets `decides`, `hidden`, `piped`, `background` and `is_alternative` of all commands in the list.
     pub(super) fn settle(&self, found: &mut [Simple], mut strict: Strict) {
         let mut marks = FateMarks { found };
         marks.list(

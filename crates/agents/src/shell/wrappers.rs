@@ -50,7 +50,7 @@ const WRAPPERS: &[Wrapper] = &[
 
 /// Programs that run the script in `-c`.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "su"];
-/// Their options that take the next word.
+/// Options of these shells that take the next word.
 const SHELL_VALUED: &[&str] = &["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
 
 /// Shell keywords that a command may follow.

@@ -34,7 +34,7 @@ const INTERRUPTED: &[&str] = &[
 ];
 /// Lines with which go reports that a signal ended a test binary.
 const GO_SIGNALS: [&str; 3] = ["signal: interrupt", "signal: killed", "signal: terminated"];
-/// Programs that report how a script or a target ended, and how such a line ends if a signal killed it.
+/// Beginnings of lines with which a program reports how a script or a target ended.
 const REPORTING: &[&str] = &[
     "npm error ",
     "npm ERR! ",
@@ -46,6 +46,7 @@ const REPORTING: &[&str] = &[
     // Gradle: `> Process 'Gradle Test Executor 1' finished with non-zero exit value 143`.
     "> Process '",
 ];
+/// How a line of [`REPORTING`] ends if a signal killed the script or target.
 const ENDED_BY_SIGNAL: &[&str] = &[
     "signal SIGINT",
     "signal SIGTERM",

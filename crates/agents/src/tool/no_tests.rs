@@ -6,7 +6,8 @@ use crate::shell::Simple;
 
 /// Options with which every runner only prints its help or its version.
 const TALK: &[&str] = &["--help", "-h", "--version"];
-/// Such options of one program, which mean something else to others: `go test -v`, `mvn -V`, `docker build -v`.
+/// Options with which only these programs print their help, version or settings. To others they mean something else:
+/// `go test -v`, `mvn -V`, `docker build -v`.
 const TALK_IN: &[(&[&str], &[&str])] = &[
     (&["tsc", "vue-tsc"], &["-v", "--init", "--showConfig", "--all"]),
     (&["jest"], &["-v", "--showConfig", "--init", "--clearCache"]),
@@ -43,7 +44,7 @@ const RUN_NOTHING: &[&str] = &[
     "-DskipTests",
     "-Dmaven.test.skip=true",
 ];
-/// Such options of one program, which mean something else to others.
+/// Options with which one program runs no test; to other programs they mean something else.
 const RUN_NOTHING_IN: &[(&str, &str)] = &[
     ("make", "-n"),
     ("gmake", "-n"),

@@ -15,8 +15,9 @@ use crate::wire::Text;
 /// The beginning of a patch that is passed to a command instead of a tool.
 const PATCH: &str = "*** Begin Patch";
 
-/// Our program, its commands that only show records, and the other programs that may be on the same line.
+/// The name of our program.
 const OUR_PROGRAM: &str = "rekindle";
+/// Commands of our program that only show records.
 const READS_RECORDS: &[&str] = &[
     "search",
     "recent",
@@ -34,6 +35,7 @@ const READS_RECORDS: &[&str] = &[
 ];
 /// Commands that delete records. Their arguments are words that the user wants to be gone.
 const DELETES_RECORDS: &[&str] = &["purge", "scrub"];
+/// Other programs that may be on a line with such a command of ours.
 const SHORTENS: &[&str] = &["cd", "head", "tail", "cat", "grep", "jq", "less", "wc"];
 
 /// Whether a command line does nothing but show our records, which are stored already, or delete some.

@@ -45,7 +45,7 @@ pub struct Wired {
     pub parts: &'static [Part],
     /// The settings in this file by which a user switches off hooks or our server.
     pub switches: &'static [Switch],
-    /// A private settings file in a repository, which is not committed; it is read for these settings and never edited.
+    /// A private settings file in a repository, which is not committed; it is read for `switches` and never edited.
     pub local: Option<&'static str>,
 }
 

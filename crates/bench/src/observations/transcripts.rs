@@ -27,7 +27,7 @@ const OUTPUT_CHARS: usize = 3_000;
 /// The corpus covers 90 days; transcripts are younger, so that no record is too old to keep.
 const TIMES_FASTER: i64 = 6;
 
-/// Writes transcripts of about so many tool calls: those of Claude Code below `.claude`, those of Codex below `.codex`,
+/// Writes transcripts of about `uses` tool calls: those of Claude Code below `.claude`, those of Codex below `.codex`,
 /// compressed, both in the home directory. Returns their number, and their bytes when decompressed.
 pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
     let now = client::clock::now_ms();
@@ -53,7 +53,7 @@ pub(crate) fn make(uses: usize) -> Result<Value, OpError> {
     Ok(json!({ "files": files, "claude-code": sizes[0], "codex": sizes[1] }))
 }
 
-/// Writes so many small transcripts of Claude Code, to be counted.
+/// Writes this many small transcripts of Claude Code, to be counted.
 pub(crate) fn make_many(count: usize) -> Result<Value, OpError> {
     let folder = home()?.join(".claude/projects");
     for number in 0..count {
@@ -68,8 +68,8 @@ pub(crate) fn make_many(count: usize) -> Result<Value, OpError> {
     Ok(json!({ "files": count }))
 }
 
-/// Reads each line of all transcripts in the home directory into a plain value, so many times. The least milliseconds
-/// of each agent.
+/// Reads each line of all transcripts in the home directory into a plain value, this many times. Returns the
+/// least milliseconds for each agent.
 pub(crate) fn parse(times: usize) -> Result<Value, OpError> {
     let mut figures = serde_json::Map::new();
     for (agent, folder) in [("claude-code", ".claude/projects"), ("codex", ".codex/sessions")] {

@@ -10,7 +10,7 @@ const CONFIDENCE_DEFAULT: f64 = 0.5;
 /// Gain in score for an open file that matches the hint.
 const OPEN_FILE: f64 = 0.10;
 
-/// How often and when a hint was used and changed.
+/// How many times a hint was used, when it was last used, and when it was last changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub use_count: u64,

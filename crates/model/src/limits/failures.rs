@@ -18,19 +18,19 @@ pub const OPEN_FAILURES_MAX: usize = 64;
 pub const LATER_RUNS_MAX: usize = 64;
 /// Known failures with a line in common with a new one that are compared with it; older ones are not recognised.
 pub const ALIKE_FAILURES_MAX: usize = 64;
-/// Occurrences of a failure that are counted.
+/// Occurrences of a failure that are counted: the latest ones.
 pub const OCCURRENCES_MAX: usize = 1_000;
 /// The most recent fixes of a failure, among which the newest fix that names a step is searched.
 pub const FIXES_COMPARED: usize = 10;
 /// Records between a failure and its fix that are read, the last ones.
 pub const BETWEEN_MAX: usize = 200;
-/// Files and commands between a failure and its fix that are named; the others are counted.
+/// Files, and as many commands, between a failure and its fix that are named; the others are counted.
 pub const BETWEEN_SHOWN: usize = 5;
 /// Characters of a command in the text about a fix.
 pub const FIX_COMMAND_CHARS: usize = 120;
 /// Characters of a fix that a session gets: 150 tokens.
 pub const FIX_CHARS_MAX: usize = 600;
-/// Failures that `fixes` lists without a limit.
+/// Failures that `fixes` lists if the call sets no limit.
 pub const FIXES_DEFAULT: usize = 10;
 /// Failures that `fixes` lists at most.
 pub const FIXES_MAX: usize = 100;

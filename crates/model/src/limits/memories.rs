@@ -1,6 +1,6 @@
 //! Limits of memories: texts that an agent or a user asks to store.
 
-/// Characters of a memory's content, and of a query for memories; a longer one is refused.
+/// Characters of a memory's content, and of a query for memories; a longer one is refused. Content from a file is cut.
 pub const MEMORY_CHARS_MAX: usize = 10_000;
 /// Tags of a memory, and characters of each; more are refused.
 pub const MEMORY_TAGS_MAX: usize = 20;

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use super::in_this_build;
 
-/// Bytes of the agent's own id of a session.
+/// Bytes of the agent's own id of a session; a longer one is refused.
 pub const SESSION_ID_BYTES_MAX: usize = 200;
-/// Characters of a user's name for a session, and of its environment hint.
+/// Characters of a user's name for a session, and of its environment hint; a longer one is refused.
 pub const SESSION_LABEL_CHARS_MAX: usize = 200;
 pub const ENV_HINT_CHARS_MAX: usize = 1_024;
-/// Items of one set, and of all sets of a session.
+/// Items of one set, where further ones are dropped, and of all sets of a session, where more are refused.
 pub const CONTEXT_SET_ITEMS_MAX: usize = 10;
 pub const CONTEXT_ITEMS_MAX: usize = 50;
-/// Characters of a set's name and of an item.
+/// Characters of a set's name and of an item; a longer one is refused.
 pub const CONTEXT_SET_NAME_CHARS_MAX: usize = 64;
 pub const CONTEXT_ITEM_CHARS_MAX: usize = 1_024;
 /// Characters of an item, other than a path, in the text for a resumed session.
@@ -27,7 +27,7 @@ pub const FOOTER_NAME_CHARS_MAX: usize = 40;
 pub const STATUS_LINE_DEADLINE: Duration = in_this_build(Duration::from_millis(120));
 /// Bytes of an agent's JSON for its status line; the rest is not read, so that a longer one shows nothing.
 pub const STATUS_LINE_BYTES_MAX: usize = 1024 * 1024;
-/// Tokens of the text for an agent that takes over a session: least, default and most.
+/// Tokens of the text for an agent that takes over a session: least, default and most; others are refused.
 pub const HANDOFF_TOKENS_MIN: usize = 200;
 pub const HANDOFF_TOKENS_DEFAULT: usize = 1_500;
 pub const HANDOFF_TOKENS_MAX: usize = super::INJECT_TOKENS_MAX;

@@ -81,9 +81,10 @@ impl Selection {
     }
 }
 
-/// Whether a run that passed shows that a failed run of its program is fixed. Each test, file or package that it names is
-/// around one that the failed run named, or is in the lines of the error that say what failed. A run that leaves tests out
-/// proves nothing. Other options do not count, so that a run with another option may be the fix.
+/// Whether a run that passed shows that a failed run of its program is fixed: each test, file or package that the
+/// passed run names contains one that the failed run named, or all of them are in the lines of the error that say what
+/// failed. A run that leaves tests out proves nothing. Other options do not count, so that a run with another option
+/// may be the fix.
 pub fn is_fixed_by(
     (program, subcommand): (&str, &str),
     (failed, error): (&str, &str),

@@ -84,7 +84,7 @@ impl HintDocument {
 }
 
 impl DocumentMember {
-    /// The hint as it will be stored. Missing times are the current time.
+    /// The hint as it will be stored. A missing time of creation or change is the other one, or else the current time.
     pub(super) fn hint(&self, now: i64) -> Result<StoredHint, OpError> {
         let name = HintName::new(self.component.clone(), self.key.clone())?;
         let written = DocumentHint::deserialize(&self.hint)

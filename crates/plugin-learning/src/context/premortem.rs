@@ -206,7 +206,7 @@ fn weighed(
     }
 }
 
-/// One row for each strategy of these experiences: how often it was confirmed.
+/// One row for each strategy: how many of these experiences were confirmed, falsified and abandoned.
 fn performance(all: &[Ghap]) -> Vec<Candidate> {
     let mut by: BTreeMap<&str, Vec<&Ghap>> = BTreeMap::new();
     for ghap in all {

@@ -125,7 +125,7 @@ impl OwnItems {
         Ok(OwnItems { session, agent, since: since.flatten().unwrap_or(i64::MIN) })
     }
 
-    /// Whether the agent loads the file itself that a memory was imported from.
+    /// Whether the agent itself loads the file from which the memory was imported.
     fn loads(&self, rx: &Rx<'_>, item: &LearnedItem) -> Result<bool, OpError> {
         let ItemSource::Memory(memory) = &item.source else { return Ok(false) };
         let source = memories::source(rx, memory.id)?;

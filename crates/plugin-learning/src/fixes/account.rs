@@ -18,7 +18,7 @@ pub(crate) struct KnownFailure {
     pub(crate) command: String,
     /// The most informative line of its output.
     pub(crate) error: String,
-    /// How often it was seen.
+    /// How many times it was seen.
     pub(crate) seen: u64,
     /// RFC 3339, UTC.
     pub(crate) first_at: String,
@@ -140,7 +140,7 @@ impl FailureFix {
         normal(line) == normal(&self.command)
     }
 
-    /// The files and commands between failure and fix as a phrase: `edited src/a.rs; ran "npm ci"`. Empty if there
+    /// The files and commands between failure and fix as a phrase: ``changed src/a.rs; ran `npm ci` ``. Empty if there
     /// are none.
     pub(crate) fn in_between(&self) -> String {
         let mut parts = Vec::new();

@@ -199,7 +199,7 @@ pub(crate) struct CheckIn;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CheckInOutput {
     tool_count: u64,
-    /// Whether this is every tenth call since the active ghap began.
+    /// Whether a reminder is due: this is the 10th, 20th, … call since the active ghap began.
     due: bool,
     /// The text of the reminder, if it is due: the active ghap, and the question whether it still holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -14,7 +14,7 @@ use super::resolve;
 use super::start::{self, active_exists};
 use crate::declared::refuse_secrets;
 
-/// Examples have a ghap of an earlier session and name it as `latest`.
+/// The call before the first example: it starts a ghap of session `s-1`.
 const BEFORE: &[(&str, &str)] = &[("start_ghap", start::EXAMPLE)];
 
 /// The newest orphan of a project, or the ghap with this id if it is one.

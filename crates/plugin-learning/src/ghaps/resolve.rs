@@ -45,7 +45,8 @@ pub(crate) struct ResolveGhapParams {
 pub(crate) struct ResolveGhapOutput {
     ok: bool,
     id: String,
-    /// `gold` if the last run agrees, `silver` if not or without one, `bronze` if the hypothesis says too little.
+    /// `gold` if the last run agrees, `silver` if not or without one, `bronze` if the texts say too little; `abandoned`
+    /// for an abandoned ghap.
     confidence_tier: ConfidenceTier,
     session_id: String,
 }

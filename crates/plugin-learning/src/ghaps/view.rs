@@ -171,7 +171,7 @@ impl GhapView {
             let is_last = place + 1 == runs.len();
             let aside = match proof.filter(|_| is_last) {
                 Some(proof) => format!(" ({proof})"),
-                // Adopting a ghap and changing it both end an iteration of its evidence.
+                // A new hypothesis, action or prediction begins a new iteration. Adoption deletes the earlier runs.
                 None if run.iteration < self.iteration_count => {
                     format!(" (of iteration {}, does not count)", run.iteration)
                 }

@@ -22,7 +22,7 @@ pub(crate) struct ShownMemory {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tags: Vec<String>,
     pub(crate) created_at: String,
-    /// From 0 to 1; that of the memory it supersedes, if it has no word of the query itself.
+    /// From 0 to 1; that of a memory it supersedes, if that one matches better.
     pub(crate) score: f64,
     pub(crate) status: MemoryStatus,
     /// The memory that superseded it.

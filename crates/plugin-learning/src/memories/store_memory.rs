@@ -79,7 +79,7 @@ pub(crate) struct SimilarMemory {
     category: MemoryCategory,
     /// The first 120 characters.
     preview: String,
-    /// The cosine of the two.
+    /// The cosine of the two, or the share of common words if that is higher and the cosine is below 0.6.
     similarity: f64,
 }
 

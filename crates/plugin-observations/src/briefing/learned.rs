@@ -15,10 +15,11 @@ use super::topic::{self, subject};
 use crate::replaced::TalkStatement;
 use crate::same_run::{self, ProgramKey};
 
-/// The most rows with decisions, and with fixes.
+/// The most rows with decisions.
 const DECISIONS_MAX: usize = 4;
 /// The most decisions that are read: rows above may quote some of them.
 const DECISIONS_READ_MAX: usize = 12;
+/// The most rows with fixes.
 const FIXES_MAX: usize = 3;
 /// The newest records that change something and are compared with each decision.
 const CHANGES_MAX: usize = 12;
@@ -369,7 +370,7 @@ fn only_stages(fix: &Fix<'_>) -> bool {
         && (reasons.iter().any(|reason| finding.starts_with(reason)) || stages())
 }
 
-/// `` `make proxy` failed: no rule → worked: `make router` (edited Makefile) ``.
+/// `` `make proxy` failed: no rule → worked: `make router` after edits of Makefile ``.
 fn told(writer: &SectionWriter<'_>, fix: &Fix<'_>, files: &[String]) -> String {
     let line = |seen: &Observation| text::line_of_words(&seen.content, limits::RED_COMMAND_CHARS);
     let finding = fix.failure.error().map(text::telling::finding).unwrap_or_default();

@@ -354,8 +354,8 @@ pub(super) fn whole_decision(line: String, text: &str) -> String {
     }
 }
 
-/// As many of the changed lines as fit, at least a part of the first. Brackets and the heading of a table, as
-/// `[dependencies]`, are left out.
+/// As many of the changed lines as fit, at least a part of the first. Lines without a letter or digit, and headings
+/// such as `[dependencies]`, are left out.
 fn changed_lines(lines: &str) -> String {
     let says_something = |line: &&str| {
         let is_heading = line.starts_with('[') && line.ends_with(']') && !line.contains(['=', ',']);

@@ -146,8 +146,8 @@ fn answer_to_change(
     Ok(None)
 }
 
-/// The beginning of the answer to the prompt of the first of these turns, which are newest first. If it has none, or the
-/// agent asked back, it is that of the last answer to the prompts that follow up on it.
+/// The beginning of the answer to the oldest of these turns, which are listed newest first. If that turn has no answer,
+/// or the agent asked back in it, the beginning of the last answer to the prompts that follow up on it.
 fn answer(rx: &Rx<'_>, turns: &[i64]) -> Result<Option<String>, OpError> {
     let mut asked_back = None;
     for turn in turns.last().into_iter().chain(turns) {

@@ -16,7 +16,7 @@ const EDITS: [ObsType; 2] = [ObsType::FileEdit, ObsType::FileWrite];
 pub(super) struct RecentWork {
     /// Without the session that is briefed.
     pub(super) sessions: Vec<Session>,
-    /// The session that is briefed, if its context was compacted or cleared.
+    /// The session that is briefed, if its context was compacted or cleared; in a handoff, the session itself.
     pub(super) own: Option<Session>,
     pub(super) own_work: OwnWork,
     pub(super) runs: Vec<Observation>,

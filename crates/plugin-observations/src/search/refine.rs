@@ -365,7 +365,7 @@ impl Window<'_, '_> {
         statement(new).chooses_other(&statement(old))
     }
 
-    /// Puts the run of a command that worked before an earlier failed run, whose note names it.
+    /// Moves a failed run behind the later run of its command that worked, and names that run in its note.
     fn worked_first(&mut self) -> Result<(), OpError> {
         let mut later = LaterRuns::default();
         let mut failed = 0;

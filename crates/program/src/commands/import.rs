@@ -246,7 +246,7 @@ fn confirmed(world: &World, plan: &ImportPlan) -> Result<bool, OpError> {
     })
 }
 
-/// `Found 412 sessions of Claude Code, 1.2 GB (it deletes them after 30 days).`
+/// `Found 412 sessions of Claude Code, 1.2 GB (deleted by it after 30 days).`
 pub(super) fn found(files: &[(&'static Source, Transcript)]) -> String {
     let part = |source: &Source| {
         let own = files.iter().filter(|(of, file)| of.name == source.name && !file.is_of_subagent);

@@ -35,7 +35,7 @@ pub(super) fn asked(line: &[u8]) -> Option<Asked> {
     }
 }
 
-/// The session that the reply to such a call names; none if the call failed.
+/// The session that the reply to a call of a tool in [`BEGIN`] names; none if the call failed.
 pub(super) fn of_reply(reply: &str) -> Option<String> {
     let reply: Value = serde_json::from_str(reply).ok()?;
     let result = &reply["result"];

@@ -388,7 +388,7 @@ fn said(rx: &Rx<'_>, sql: &str, given: impl Params) -> Result<Vec<Observation>, 
 }
 
 /// The newest observations and prompts of these projects, within these times (neither end included, in
-/// milliseconds), the newest first; session markers are left out.
+/// milliseconds), the newest first. Session events, such as a start, are left out; marks of users are not.
 pub fn newest(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,

@@ -96,7 +96,8 @@ impl Records for Prompts {
         super::remove(tx, id)
     }
 
-    /// A prompt that loses all its actions is deleted too; for one that keeps some, they are counted again.
+    /// A prompt that loses all its observations, answers included, is deleted too. For one that keeps some, the actions
+    /// are counted again.
     fn extend_removal(&self, rx: &Rx<'_>, removal: &mut Removal) -> Result<(), OpError> {
         const LOST: &str = "SELECT prompt, count(*) FROM observations WHERE prompt IS NOT NULL \
              AND id IN (SELECT value FROM json_each(?1)) GROUP BY prompt";

@@ -176,7 +176,7 @@ impl Evidence {
         vectors.map(|vector| meaning::cosine(rest, &vector)).fold(0.0, f32::max).into()
     }
 
-    /// The terms of the query that a text has, by their place in the query.
+    /// The terms of the query that the first [`limits::EVIDENCE_CHARS`] of a text have, by their place in the query.
     pub fn terms_in(&self, text: &str) -> TermSet {
         let text = alike::head(text, limits::EVIDENCE_CHARS);
         let mut found = TermSet::default();

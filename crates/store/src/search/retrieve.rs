@@ -37,7 +37,8 @@ impl Matches {
         }
     }
 
-    /// Keeps only documents that contain the typed name.
+    /// Keeps only documents that may contain the typed name: those that do, and those that have its words side by side
+    /// and were not read.
     pub(super) fn keep(&mut self, search: &Search<'_, '_>, exact: &ExactMatches) {
         let doc = |one: &Scored| search.passages.doc(one.passage);
         self.scored.retain(|one| doc(one).is_some_and(|doc| exact.admits(doc)));

@@ -60,8 +60,8 @@ pub fn similar(
     for hit in found {
         if let Some(other) = passages::text(rx, hit.id)? {
             let kept = kept_of(hit.kind.obs_type());
-            // Capture stored only the beginning of a long text, so it is compared with the
-            // beginning of this one.
+            // Capture stored only the beginning of a long text (of an answer, beginning and end), so it is
+            // compared with the beginning of this one.
             let alike = if other.chars().count() == kept {
                 Alike::of(alike::head(text, kept), &other)
             } else {

@@ -106,7 +106,7 @@ fn pieces(text: &str, terms: &HashSet<String>) -> Vec<Terms> {
     cut::passages(text).into_iter().map(of).collect()
 }
 
-/// How many passages have each term of the query, those of the index and these.
+/// How many passages have each term of the query, counting those of the index and the `pieces` of unindexed documents.
 fn counts<'t>(
     rx: &Rx<'_>,
     passages: &Passages,

@@ -84,7 +84,7 @@ pub(super) struct Look<'l, 'r> {
 }
 
 impl<'l, 'r> Look<'l, 'r> {
-    /// Words are looked up in the postings; phrases and prefixes in the full-text index, newest first.
+    /// Words and prefixes are looked up in the postings; phrases in the full-text index, newest first.
     pub(super) fn new(
         search: &'l Search<'l, 'r>,
         deadline: Deadline,

@@ -164,8 +164,8 @@ fn is_public_as_a_whole(text: &[u8], range: &Range<usize>) -> bool {
         || contains_any(word, &["abcdefghij", "qwertyuiop", "0123456789"])
 }
 
-/// Whether the word is part of a URL. Only the query of a URL can have a secret, and rules for
-/// named values find that.
+/// Whether the text before a word ends with a part of a URL that has no `=`. Only the query of a URL
+/// can have a secret, so words after a `=` are checked.
 fn in_address(before: &[u8]) -> bool {
     let start = before
         .iter()

@@ -172,12 +172,12 @@ const EXAMPLES: [&str; 18] = [
     "process.env",
 ];
 
-/// Whether one of the parts, which are in small letters, occurs in any case.
+/// Whether one of the parts, which are in lower case, occurs; capitals count as small letters.
 pub(super) fn contains_any(bytes: &[u8], parts: &[&str]) -> bool {
     parts.iter().any(|part| contains(bytes, part))
 }
 
-/// Whether the part, which is in small letters, occurs in any case.
+/// Whether the part, which is in lower case, occurs; capitals count as small letters.
 pub(super) fn contains(bytes: &[u8], part: &str) -> bool {
     bytes.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
 }

@@ -109,8 +109,8 @@ fn failed_on_host(line: &str) -> bool {
     counts.split_whitespace().any(red)
 }
 
-/// The commands of a line that print something themselves, if the line shows nothing else: the others are set-up
-/// (`cd`), filters (`| tail`) or `echo`.
+/// The commands of a line that print something themselves, without set-up (`cd`), filters (`| tail`) and `echo`. `None`
+/// if there are several, and one of them shows files or logs.
 fn own_programs(commands: &[Simple]) -> Option<Vec<&Simple>> {
     let mut own: Vec<&Simple> = Vec::new();
     let mut is_piped = false;
@@ -127,7 +127,7 @@ fn own_programs(commands: &[Simple]) -> Option<Vec<&Simple>> {
     (own.len() < 2 || !own.iter().any(shows)).then_some(own)
 }
 
-/// Removes the lines at the end that an `echo` of the line printed.
+/// Removes the lines at the end of the output that an `echo` in the command line printed.
 fn without_echoes(commands: &[Simple], lines: &mut Vec<Cow<'_, str>>) {
     for echo in commands.iter().rev().filter(|command| command.program == "echo") {
         let words = echo.args.iter().filter(|arg| !matches!(arg.as_str(), "-n" | "-e" | "-ne"));

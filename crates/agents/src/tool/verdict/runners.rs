@@ -79,7 +79,8 @@ impl Runners {
         self.runs_others || self.families.contains(&family)
     }
 
-    /// Whether this family is a program that runs others. Its failure is that of the run.
+    /// Whether a failure of this family is that of the run: the family is that of a program that runs others, or of one
+    /// on the command line.
     pub(super) fn announces(&self, family: Family) -> bool {
         matches!(family, Family::Make | Family::Manager) || self.families.contains(&family)
     }

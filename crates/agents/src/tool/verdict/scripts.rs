@@ -125,7 +125,7 @@ fn jest(reading: &mut Reading<'_>, line: &str) {
     let inside = line.trim_start();
     let case = (inside.starts_with("✕ ") || inside.starts_with("● ") && line.contains(" › "))
         && line.starts_with("  ");
-    // Vitest prints the second form too.
+    // Vitest prints lines with `FAIL` too.
     reading.finding(Family::Jest, case || suite.is_some_and(is_script));
     reading.finding(Family::Vitest, suite.is_some_and(is_script));
 }
@@ -173,7 +173,7 @@ fn block(reading: &mut Reading<'_>, line: &str) {
     {
         return;
     }
-    // The names of the failed tests follow their number, indented by four more characters.
+    // The names of the failed tests follow their number, indented by at least four characters.
     let names = indent >= 4 && !reading.block.tally.is_empty() && !gap;
     if !names {
         reading.block.behind += 1;

@@ -371,7 +371,7 @@ fn ctest(reading: &mut Reading<'_>, line: &str) {
     reading.finding(Family::Ctest, advice || case);
 }
 
-/// How `dotnet test` begins the line with its counts, in English, French and German: per project, and in all.
+/// How `dotnet test` begins the line with the counts of a project, in English, French and German.
 const DOTNET_PROJECT: &[&str] = &[
     "Failed!",
     "Passed!",
@@ -383,6 +383,7 @@ const DOTNET_PROJECT: &[&str] = &[
     "Bestanden!",
     "Übersprungen!",
 ];
+/// How `dotnet test` begins the line with the counts of all projects.
 const DOTNET_TOTAL: &[&str] = &["Test summary", "Récapitulatif du test", "Testzusammenfassung"];
 
 fn dotnet(reading: &mut Reading<'_>, line: &str) {

@@ -45,7 +45,7 @@ const CLOSED: (&str, &str) = ("closed", "close");
 const UNLOCKED: (&str, &str) = ("made", "make");
 const CONNECTED: (&str, &str) = ("connected", "connect");
 
-/// Closes directories and files to others.
+/// Closes directories and files to others, and makes our files writable for their owner.
 pub(super) fn close(world: &World, mended: &mut Fixes) {
     for dir in places::directories(&world.locations) {
         if !client::platform::is_private(&dir) {

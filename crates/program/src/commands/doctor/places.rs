@@ -257,8 +257,8 @@ pub(super) fn open_to_others(file: &Path) -> Option<String> {
     (mode & 0o077 != 0).then(|| format!("{} is open to others (mode {mode:o})", file.display()))
 }
 
-/// The mode of the settings file if everybody may write it: it decides where data is stored. Reading it is harmless,
-/// and a group that may write it is often the user's own.
+/// The mode of the settings file if everybody may write it. The settings decide where data is stored. Reading them is
+/// harmless, and a group that may write them is often the user's own.
 pub(super) fn settings_open(locations: &Locations) -> Option<u32> {
     let mode = std::fs::metadata(&locations.config_file).ok()?.mode() & 0o777;
     (mode & 0o002 != 0).then_some(mode)

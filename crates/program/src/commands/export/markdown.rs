@@ -25,7 +25,7 @@ impl<'t> MarkdownPages<'t> {
         let day: String = rfc3339(session.started_at).chars().take(10).collect();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let id: String = session.id.chars().filter(|c| is_plain(*c)).take(36).collect();
-        // Ids may be equal but for other characters, so that the name has a number, too.
+        // Ids may differ only in characters that are left out here, so the name also has a number.
         self.target.page(&format!("{day}-{:05}-{id}.md", self.pages))?;
         let intent = session.summary.as_ref().and_then(|summary| summary.get("intent"));
         let intent = intent.and_then(serde_json::Value::as_str).filter(|text| !text.is_empty());

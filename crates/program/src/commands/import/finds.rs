@@ -191,7 +191,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// The work of the newest session with an intent.
+    /// The work of the newest sessions with an intent: at least one, and as many as there is room for finds.
     fn last_work(&mut self) -> Result<(), OpError> {
         #[derive(Deserialize)]
         struct Summaries {

@@ -34,7 +34,7 @@ struct Following {
 }
 
 impl Following {
-    /// Leaves only the transcripts that changed since the last scan.
+    /// Leaves out the transcripts that are complete and did not change since.
     fn changed(
         &self,
         files: Vec<(&'static Source, Transcript)>,

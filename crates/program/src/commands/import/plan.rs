@@ -19,7 +19,7 @@ use crate::world::{self, World};
 pub(super) struct ImportPlan {
     pub(super) files: Vec<(&'static Source, Transcript)>,
     pub(super) records: Vec<RecordInput>,
-    /// Named sources that have nothing to read.
+    /// Sources that cannot be read, or have nothing in them.
     pub(super) unread: UnreadSources,
     pub(super) since: Option<i64>,
     pub(super) projects: Option<ProjectFilter>,

@@ -90,8 +90,8 @@ pub(super) fn problem_lines(totals: &ImportTotals) -> Vec<String> {
     problems_of(totals).iter().map(problem_line).collect()
 }
 
-/// The error if nothing could be read. A source that the user named does not exist or is of no use; the files of an
-/// agent exist.
+/// The error if nothing could be read. A file or folder that the user named is missing or is no transcript; the files
+/// of an agent exist, so the user may lack permission.
 fn nothing_read(plan: &ImportPlan, problems: Vec<Value>) -> OpError {
     let message = "nothing could be read";
     let error = match plan.unread.unreadable.is_empty() {
