@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::OpError;
-use crate::limits;
 
 /// An event. Kind, subject and reason are stored; project and data are only published, because data may contain user
 /// text.
@@ -93,31 +91,6 @@ pub struct HookRecord {
     pub tool_use_id: Option<String>,
     /// Milliseconds since 1970, UTC.
     pub at: i64,
-}
-
-impl HookRecord {
-    /// Checks that the event has a name, and that every name is short and free of control characters. The operation,
-    /// the hook and the spool reader call this before they accept an event.
-    pub fn check(&self) -> Result<(), OpError> {
-        let session = self.session.as_deref();
-        let tool_use = self.tool_use_id.as_deref();
-        let max = limits::HOOK_NAME_BYTES_MAX;
-        for (param, name) in [
-            ("event", Some(self.name.as_str())),
-            ("payload.session_id", session),
-            ("payload.tool_use_id", tool_use),
-        ] {
-            let bad = |name: &str| name.len() > max || name.chars().any(char::is_control);
-            if name.is_some_and(bad) || (param == "event" && self.name.is_empty()) {
-                return Err(OpError::invalid(
-                    param,
-                    format!("{param} is not a name of 1 to {max} bytes without control characters"),
-                )
-                .with("max", max));
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -218,7 +218,7 @@ fn same(known: &str, given: &str) -> bool {
 }
 
 /// 256 random bits as text.
-fn secret() -> Option<String> {
+pub(crate) fn secret() -> Option<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).ok()?;
     Some(proof::hex(&bytes))

@@ -8,6 +8,8 @@ use std::path::Path;
 use model::limits;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::guard;
+
 /// Leaves the terminal's session, so that closing the terminal does not end the daemon.
 pub fn detach() {
     // Fails if the process leads a process group, as one that `client` started does. A terminal
@@ -108,7 +110,7 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Reads the token, or creates it: 256 random bits that survive a reboot.
+/// Reads the token, or creates it: 256 random bits in hex. It survives a reboot.
 pub fn token(path: &Path) -> io::Result<String> {
     if let Ok(text) = regular::read_text(path, limits::SMALL_FILE_BYTES_MAX) {
         let text = text.trim();
@@ -116,7 +118,8 @@ pub fn token(path: &Path) -> io::Result<String> {
             return Ok(text.to_owned());
         }
     }
-    let token = format!("{}{}", client::mint(), client::mint());
+    let token = guard::secret()
+        .ok_or_else(|| io::Error::other("the system has no random numbers for a token"))?;
     write_private(path, &format!("{token}\n"))?;
     Ok(token)
 }

@@ -73,8 +73,8 @@ pub struct Sighting<'a> {
     /// The agent's own id of the session.
     pub name: &'a str,
     pub agent: &'a str,
-    /// The project of the event's directory. A known session keeps its own project, unless the
-    /// repository at its root was replaced.
+    /// The project of the event's directory. A known session keeps its own project, unless the repository at its root
+    /// was replaced, or a call without a directory created the session.
     pub project: i64,
     pub root: Option<&'a str>,
     pub at: i64,
@@ -95,7 +95,7 @@ impl Sighting<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub id: i64,
-    /// The project where the session was first seen.
+    /// The project that the session belongs to now.
     pub project: i64,
     pub new: bool,
     /// Whether a session that was idle or ended is active again.
@@ -143,7 +143,7 @@ const COLUMNS: &str = "SELECT s.id, s.name, s.project, p.name, s.agent, s.root, 
      FROM sessions s LEFT JOIN projects p ON p.id = s.project ";
 pub(crate) const BY_NAME: &str =
     "SELECT id, project, state, ended_at, started_at, root, agent FROM sessions WHERE name = ?1";
-/// The agent of a session that a call created whose client is not a known agent.
+/// The agent name of a session that was created by a call from a client that is not a known agent.
 pub const UNKNOWN_AGENT: &str = "unknown";
 
 /// `max` and `min`, because events may arrive out of order: a session does not become shorter. A time of last activity
@@ -392,6 +392,7 @@ pub fn find(rx: &Rx<'_>, given: &str, form: SessionIdForm) -> Result<Session, Op
     }
     let by_prefix = form == SessionIdForm::Prefix;
     let is_long_enough = name.chars().count() >= limits::SESSION_PREFIX_CHARS_MIN;
+    let mut prefix = name;
     let mut named = if by_prefix && is_long_enough { with_prefix(rx, name)? } else { Vec::new() };
     let lower = name.to_ascii_lowercase();
     if by_prefix && named.is_empty() && lower != name {
@@ -399,7 +400,8 @@ pub fn find(rx: &Rx<'_>, given: &str, form: SessionIdForm) -> Result<Session, Op
         if let Some(session) = by_name(rx, &lower)? {
             return Ok(session);
         }
-        named = if is_long_enough { with_prefix(rx, &lower)? } else { named };
+        prefix = &lower;
+        named = if is_long_enough { with_prefix(rx, prefix)? } else { named };
     }
     if named.len() == 1 {
         return Ok(named.remove(0));
@@ -418,7 +420,7 @@ pub fn find(rx: &Rx<'_>, given: &str, form: SessionIdForm) -> Result<Session, Op
             "{least}`rekindle sessions --project '*'` lists the sessions; `rekindle show` names the session of a record."
         )));
     }
-    let count = count_with_prefix(rx, name)?;
+    let count = count_with_prefix(rx, prefix)?;
     let listed = named.iter().map(|session| {
         let id = text::one_line(&session.session_id, limits::HOOK_NAME_BYTES_MAX);
         let date: String = rfc3339(session.last_at).chars().take("2026-11-18".len()).collect();
