@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use text::words::{Stretch, stretches};
 
 use crate::limits;
 use crate::{OpError, time};
@@ -469,7 +470,7 @@ pub fn poor_text(goal: &str, hypothesis: &str, prediction: &str) -> Option<&'sta
     let is_poor = |text: &str| {
         let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
         let words = words.filter(|word| word.contains(char::is_alphanumeric));
-        words.count() < limits::GHAP_WORDS_MIN || plain(text) == goal
+        words.map(words_within).sum::<usize>() < limits::GHAP_WORDS_MIN || plain(text) == goal
     };
     let texts = [("hypothesis", hypothesis), ("prediction", prediction)];
     texts.into_iter().find_map(|(name, text)| is_poor(text).then_some(name))
@@ -483,6 +484,15 @@ pub fn poor_warning(goal: &str, hypothesis: &str, prediction: &str) -> Option<St
          update_ghap changes it",
         limits::GHAP_WORDS_MIN
     ))
+}
+
+/// The number of words in a run of letters and digits. In a script without spaces, two characters count as a word.
+fn words_within(run: &str) -> usize {
+    let count = |stretch: Stretch<'_>| match stretch.cjk {
+        true => stretch.text.chars().count().div_ceil(2),
+        false => 1,
+    };
+    stretches(run).map(count).sum()
 }
 
 /// A text for comparison: its words in lower case.

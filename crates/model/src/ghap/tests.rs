@@ -93,6 +93,13 @@ fn a_poor_hypothesis_is_bronze_even_with_a_run_and_an_abandoned_one_is_abandoned
         assert_eq!(exact.tier_of(GhapOutcome::Confirmed, NOW), ConfidenceTier::Gold);
     }
     assert_eq!(poor_text("Mend it", "It isn't", "It works!"), Some("hypothesis"));
+    const CLOCK: &str = "系统时钟比服务器快";
+    const PASSES: &str = "ログインのテストが通る";
+    assert_eq!(poor_text("修复登录", CLOCK, PASSES), None);
+    assert_eq!(poor_text("修复登录", "Docker的缓存", PASSES), None);
+    assert_eq!(poor_text("修复登录", "不知道", PASSES), Some("hypothesis"));
+    assert_eq!(poor_text("修复登录", CLOCK, "好了。"), Some("prediction"));
+    assert_eq!(poor_text(CLOCK, CLOCK, PASSES), Some("hypothesis"));
     assert_eq!(proven.tier_of(GhapOutcome::Confirmed, NOW), ConfidenceTier::Gold);
 }
 
