@@ -205,31 +205,35 @@ const WHERE: &[&str] = &["--prefix", "-C", "--cwd", "--dir", "--directory", "--m
 const RUN_SCRIPTS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
 /// The selecting arguments of the first command in a line that is this program or runs it, as `python -m pytest`
-/// does.
+/// does. A quoted word may be a line of its own: `bash -c "cd api && pytest"`.
 fn selected(program: &str, line: &str) -> Option<Vec<String>> {
-    let is_program = |word: &&str| {
-        let word = word.trim_start_matches('(');
+    let words = shell_words(line);
+    let is_program = |word: &ShellWord| {
+        let word = word.text.trim_start_matches('(');
         word.rsplit('/').next() == Some(program)
     };
-    let ends = |word: &str| {
-        matches!(word, "|" | "||" | "&&" | ";" | "&" | "|&") || word.contains(['>', '<'])
+    let Some(at) = words.iter().position(is_program) else {
+        let lines = words.iter().filter(|word| word.is_quoted() && word.text.contains(' '));
+        return lines.into_iter().find_map(|word| selected(program, &word.text));
     };
-    let mut words = line.split_whitespace().skip_while(|word| !is_program(word));
-    words.next()?;
     let mut args: Vec<String> = Vec::new();
     let mut skips = false;
-    for word in words {
-        if ends(word) {
+    for word in words.iter().skip(at + 1) {
+        if word.ends_command() {
             break;
         }
-        let arg = word.trim_end_matches([';', ')']).trim_matches(['"', '\'']);
+        let is_last = word.bare.ends_with([';', ')']);
+        let arg = match is_last {
+            true => word.text.trim_end_matches([';', ')']),
+            false => word.text.as_str(),
+        };
         let says_where = WHERE.iter().any(|option| arg.starts_with(&format!("{option}=")));
         let runs_script = RUN_SCRIPTS.contains(&program) && matches!(arg, "run" | "run-script");
         let is_value = std::mem::replace(&mut skips, WHERE.contains(&arg));
         if !is_value && !skips && !says_where && !runs_script {
             args.push(arg.to_owned());
         }
-        if word.ends_with([';', ')']) {
+        if is_last {
             break;
         }
     }
@@ -240,6 +244,54 @@ fn selected(program: &str, line: &str) -> Option<Vec<String>> {
     };
     args.retain(selects);
     Some(args)
+}
+
+/// A word of a command line without its quotes.
+#[derive(Default)]
+struct ShellWord {
+    text: String,
+    /// The characters outside of quotes: only they can end the command.
+    bare: String,
+}
+
+impl ShellWord {
+    fn is_quoted(&self) -> bool {
+        self.bare.len() < self.text.len()
+    }
+
+    fn ends_command(&self) -> bool {
+        let is_operator = matches!(self.bare.as_str(), "|" | "||" | "&&" | ";" | "&" | "|&");
+        (is_operator && !self.is_quoted()) || self.bare.contains(['>', '<'])
+    }
+}
+
+/// The words of a command line: `--features "a b"` are two. A quote that is not closed extends to the end of the line.
+/// A backslash escapes a quote and a blank; elsewhere it is part of a path.
+fn shell_words(line: &str) -> Vec<ShellWord> {
+    let mut words = Vec::new();
+    let mut word = ShellWord::default();
+    let mut quote = None;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escapes = c == '\\' && quote != Some('\'');
+        if let Some(escaped) = chars.next_if(|c| escapes && matches!(c, '"' | '\'' | ' ')) {
+            word.text.push(escaped);
+        } else if quote == Some(c) {
+            quote = None;
+        } else if quote.is_none() && matches!(c, '"' | '\'') {
+            quote = Some(c);
+        } else if quote.is_none() && c.is_whitespace() {
+            words.push(std::mem::take(&mut word));
+        } else {
+            word.text.push(c);
+            if quote.is_none() {
+                word.bare.push(c);
+            }
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.text.is_empty());
+    words
 }
 
 /// Whether an argument equals another one, or is a directory or module around it.
@@ -287,6 +339,14 @@ mod tests {
             ("cargo", "test", "cargo test", RS, "cargo test --lib", true),
             ("cargo", "test", "cargo test", RS, "cargo test --doc", false),
             ("cargo", "test", "cargo test", RS, "cargo test --features tls", true),
+            ("cargo", "test", "cargo test", RS, "cargo test --features \"tls json\"", true),
+            ("cargo", "test", "cargo test", RS, "cargo test --features 'tls json' a::", true),
+            ("cargo", "test", "cargo test", RS, "cargo test --features 'tls json' b::", false),
+            ("cargo", "test", "cargo test", RS, "bash -c \"cargo test -F 'tls json'\"", true),
+            ("cargo", "test", "cargo test", RS, "bash -c \"cd x && cargo test b::\"", false),
+            ("pytest", "", "pytest", PY, "pytest -o \"addopts=-q > x; y\" tests/b.py", false),
+            ("pytest", "", "pytest -k 't or u'", PY, "pytest -k 't or u' -x", true),
+            ("pytest", "", "pytest 'tests/a b.py'", "", "pytest tests/a\\ b.py -q", true),
             ("cargo", "test", "cargo test", RS, "cargo test -- --skip a::t", false),
             ("cargo", "test", "cargo test -p web", "", "cargo test -p api", false),
             ("make", "", "make CC=gcc", "", "make CC=clang", true),
