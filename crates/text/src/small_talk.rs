@@ -221,7 +221,7 @@ pub fn is_routine(stem: &str) -> bool {
     ROUTINE.contains(&stem)
 }
 
-/// Further stems of words that are in tasks on any subject. Two of them in common do not show that a learned item is about a
+/// Further stems of words that are in tasks on any subject, and pairs of characters of such words in Chinese and Japanese. Two of them in common do not show that a learned item is about a
 /// prompt: "Change the settings page" and "Set the variables per page".
 const GENERIC: &[&str] = &[
     "adjust",
@@ -238,6 +238,20 @@ const GENERIC: &[&str] = &[
     "setup",
     "simplifi",
     "support",
+    "スト",
+    "テス",
+    "代码",
+    "修复",
+    "修正",
+    "実行",
+    "提交",
+    "文件",
+    "更新",
+    "构建",
+    "测试",
+    "行测",
+    "运行",
+    "错误",
 ];
 
 /// Whether a stem is that of a word in tasks on any subject, so that it does not say what a task is about.
@@ -259,7 +273,8 @@ const STEERING: &[&str] = &[
     "show", "simpl", "simpli", "sinc", "skip", "soon", "sorri", "start", "step", "still", "stop",
     "suggest", "summar", "summari", "summaris", "sure", "take", "talk", "tell", "thank", "thing",
     "think", "third", "time", "todai", "tomorrow", "try", "turn", "two", "undo", "wai", "wait",
-    "want", "well", "whole", "wrong", "ye", "yeah", "yet",
+    "want", "well", "whole", "wrong", "ye", "yeah", "yet", "お願", "一步", "下一", "次の", "次へ",
+    "続け", "继续", "谢谢", "願い",
 ];
 
 /// Whether a stem is that of a word that says how to go on, and not with what.

@@ -161,6 +161,18 @@ fn a_prompt_gets_the_memory_in_force_once_and_otherwise_nothing() {
     assert!(markdown.contains("db.example") && !markdown.contains("5433"), "{markdown}");
 }
 
+/// @learned_at_prompts
+#[test]
+fn a_prompt_in_a_script_without_spaces_gets_what_it_is_about() {
+    let (home, cwd) = desk();
+    let _daemon = home.daemon();
+    store(&home, &cwd, "登录测试需要先启动数据库容器", &json!({}));
+    let told = prompted(&home, &cwd, "s-1", "怎么启动数据库容器？");
+    assert!(told.contains("登录测试需要先启动数据库容器"), "{told}");
+    assert_eq!(prompted(&home, &cwd, "s-2", "请更新自述文件的安装说明"), "");
+    assert_eq!(prompted(&home, &cwd, "s-3", "请继续"), "");
+}
+
 /// @learned_once
 /// @learned_at_prompts
 #[test]

@@ -13,6 +13,7 @@ use model::hook::{BRIEFING_NATURE, BRIEFING_TITLES};
 use model::{OpError, limits, memory};
 use store::search::{Recipe, SpecificMeaning};
 use store::{Rx, memories, observations, sessions};
+use text::words::is_cjk;
 
 use super::recall::{ItemSource, LearnedItem, LearnedKind, RecallQuery, memory_texts};
 use crate::relevance::{SIMILAR, content_terms};
@@ -198,7 +199,8 @@ impl PromptWords {
 
 /// The paths, identifiers and codes of a text: words with a sign or a digit inside, or a capital letter after a small one.
 fn names(text: &str) -> Vec<String> {
-    let parts = text.split_whitespace().map(|part| {
+    // A script without spaces needs none around a path.
+    let parts = text.split(|c: char| c.is_whitespace() || is_cjk(c)).map(|part| {
         part.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_' | '-' | '.'))
             .trim_end_matches(['.', '-'])
     });
@@ -224,7 +226,7 @@ fn is_name(word: &str) -> bool {
 
 /// Whether a text contains a name that is not a part of a longer one.
 fn contains_name(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_part = |c: char| (c.is_alphanumeric() && !is_cjk(c)) || c == '_';
     text.match_indices(name).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
@@ -243,5 +245,25 @@ mod tests {
         assert!(names("please fix the login and run all tests again").is_empty());
         assert!(contains_name("see parse_header(x)", "parse_header"));
         assert!(!contains_name("see reparse_header_2", "parse_header"));
+        assert_eq!(
+            names("修复src/auth/token.rs，第3行的E0308错误"),
+            ["E0308", "src/auth/token.rs"]
+        );
+        assert!(contains_name("在src/auth/token.rs中", "src/auth/token.rs"));
+    }
+
+    #[test]
+    fn prompts_without_spaces_have_a_subject_unless_they_only_steer() {
+        let has_subject = |said| PromptWords::of(said, None).has_subject();
+        assert!(has_subject("登录测试为什么不稳定") && has_subject("ログインのテストを直して"));
+        for said in ["请继续", "下一步", "谢谢你", "続けてください", "请运行测试"]
+        {
+            assert!(!has_subject(said), "{said}");
+        }
+        let of = |said| PromptWords::of(said, None);
+        let lesson = "登录测试需要先启动数据库容器".to_owned();
+        let relevance = |said| of(said).relevance(&lesson, &[lesson.clone()]);
+        assert!(relevance("怎么启动数据库容器").is_some());
+        assert_eq!(relevance("请更新自述文件的安装说明"), None);
     }
 }
