@@ -272,6 +272,28 @@ fn a_premortem_has_its_parts_in_order_each_cause_once_and_only_the_asked_strateg
     ] {
         assert_eq!(text.matches(once).count(), 1, "{once}: {text}");
     }
+    let strategies = [
+        "systematic-elimination",
+        "trial-and-error",
+        "research-first",
+        "root-cause-analysis",
+        "copy-from-similar",
+        "check-assumptions",
+        "ask-user",
+    ];
+    for strategy in strategies {
+        let new = json!({ "domain": "testing", "strategy": strategy, "goal": "Speed the import up",
+            "hypothesis": "The index is missing", "action": "Add it", "prediction": "It is fast now",
+            "cwd": cwd, "session_id": "s-3" });
+        home.call("start_ghap", &new);
+        let end =
+            json!({ "status": "confirmed", "result": "It is", "cwd": cwd, "session_id": "s-3" });
+        home.call("resolve_ghap", &end);
+    }
+    let text = home.call("get_premortem_context", &asked)["markdown"].as_str().unwrap().to_owned();
+    let failed = "read-the-error: 0 confirmed, 2 falsified, 0 abandoned";
+    assert!(text.contains(failed), "{text}");
+    assert!(strategies.iter().all(|strategy| text.contains(strategy)), "{text}");
     let other = json!({ "domain": "testing", "strategy": "divide-and-conquer", "cwd": cwd });
     assert_eq!(home.call("get_premortem_context", &other)["item_count"], 0);
 }

@@ -33,7 +33,7 @@ pub const CONTEXT_TOKENS_MAX: usize = 10_000;
 /// Items of each type in a text about a question: default and most.
 pub const CONTEXT_TYPE_ITEMS_DEFAULT: usize = 10;
 pub const CONTEXT_TYPE_ITEMS_MAX: usize = 50;
-/// Rows of each section of a text about past failures.
+/// Rows of each section of a text about past failures. The strategies of a domain are few, and all are shown.
 pub const PREMORTEM_ROWS_MAX: usize = 5;
 /// Learned items of each kind that are compared with a prompt, and those that are shown.
 pub const PROMPT_ITEMS_READ: usize = 40;

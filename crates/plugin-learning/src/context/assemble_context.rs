@@ -149,6 +149,8 @@ pub(super) fn assembled(
     project: &Wanted,
     mut asked: Value,
 ) -> Result<AssembledContext, OpError> {
+    // A premortem has no `limit` by which its caller could ask for fewer rows.
+    let is_whole = asked["sources"][0] == super::premortem::SOURCE;
     asked["explain"] = true.into();
     if let Some(directory) = target.directory() {
         asked["cwd"] = directory.into();
@@ -162,7 +164,11 @@ pub(super) fn assembled(
     let markdown = told["text"].as_str().unwrap_or_default().trim_end().to_owned();
     let rows = || told["told"].as_array().into_iter().flatten();
     let left_out = told["left_out"].as_array().into_iter().flatten();
-    let no_room = left_out.filter(|left| left["why"] == "there was no room for it").count() > 0;
+    let is_lost = |left: &&Value| {
+        let why = left["why"].as_str().unwrap_or_default();
+        why == "there was no room for it" || (is_whole && why == "its section is full")
+    };
+    let no_room = left_out.filter(is_lost).count() > 0;
     let truncated = no_room || rows().any(|row| row["cut"] == true);
     let items =
         cx.store.read(|rx| rows().map(|row| item(rx, row)).collect::<Result<Vec<_>, _>>())?;

@@ -78,7 +78,8 @@ impl Op for GetPremortemContext {
         let words = [Some(params.domain.word()), params.strategy.map(GhapStrategy::word)];
         let query: Vec<&str> = words.into_iter().flatten().collect();
         let asked = json!({ "query": query.join(" "), "sources": [SOURCE],
-            "limit": limits::PREMORTEM_ROWS_MAX, "tokens": limits::CONTEXT_TOKENS_DEFAULT });
+            "limit": limits::PREMORTEM_ROWS_MAX.max(GhapStrategy::ALL.len()),
+            "tokens": limits::CONTEXT_TOKENS_DEFAULT });
         assembled(cx, &target, &params.project, asked)
     }
 }
@@ -206,7 +207,8 @@ fn weighed(
     }
 }
 
-/// One row for each strategy: how many of these experiences were confirmed, falsified and abandoned.
+/// One row for each strategy: how many of these experiences were confirmed, falsified and abandoned. The most frequent
+/// strategy is first, so that one that always failed is not the first to be left out.
 fn performance(all: &[Ghap]) -> Vec<Candidate> {
     let mut by: BTreeMap<&str, Vec<&Ghap>> = BTreeMap::new();
     for ghap in all {
@@ -223,7 +225,7 @@ fn performance(all: &[Ghap]) -> Vec<Candidate> {
         let newest = *ghaps.first()?;
         let row = row(newest, SECTIONS[1], text, newest.at);
         let same_as = Some(format!("strategy {strategy}"));
-        Some(Candidate { same_as, score: share(confirmed, ghaps.len()), ..row })
+        Some(Candidate { same_as, score: share(ghaps.len(), all.len()), ..row })
     };
     by.into_iter().filter_map(line).collect()
 }
