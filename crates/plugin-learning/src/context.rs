@@ -48,6 +48,7 @@ pub(crate) fn answers(moment: &Moment<'_>) -> Result<Vec<Candidate>, OpError> {
             recipe: if meaning { Recipe::Table } else { Recipe::Lexical },
             now: moment.now,
             limit,
+            marks_similar: true,
         };
         let mut kinds = LearnedKind::ALL.to_vec();
         kinds.retain(|kind| moment.occasion.asks(kind.source()));

@@ -96,6 +96,21 @@ fn a_text_about_a_question_keeps_its_budget_and_names_its_items() {
     );
 }
 
+/// @context_assembled
+#[test]
+fn a_hit_by_the_beginning_of_a_word_is_said_to_be_merely_similar() {
+    let (home, cwd) = desk();
+    store(&home, &cwd, "The plugin of the editor needs a restart", &json!({}));
+    let answer = assembled(&home, &cwd, &json!({ "query": "xyzzy plugh" }));
+    let item = &answer["items"][0];
+    let reason = item["reasons"][0].as_str().unwrap_or_default();
+    assert!(reason.starts_with("merely similar: the beginning of a word in common"), "{answer}");
+    assert!(item["score"].as_f64().unwrap() <= 0.5, "{answer}");
+    let answer = assembled(&home, &cwd, &json!({ "query": "restart the editor plugin" }));
+    let reason = answer["items"][0]["reasons"][0].as_str().unwrap();
+    assert!(reason.starts_with("words in common"), "{answer}");
+}
+
 /// @context_empty_query
 #[test]
 fn an_empty_query_gives_the_most_important_first() {

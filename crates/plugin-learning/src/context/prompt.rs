@@ -44,6 +44,7 @@ pub(crate) fn candidates(moment: &Moment<'_>, said: &str) -> Result<Vec<Candidat
             recipe: if meaning { Recipe::Table } else { Recipe::Lexical },
             now: moment.now,
             limit: limits::PROMPT_ITEMS_READ,
+            marks_similar: false,
         };
         let own = OwnItems::of(rx, moment.session)?;
         let mut found = Vec::new();

@@ -12,7 +12,7 @@ use store::ghaps::{self, GhapFilter};
 use store::memories::{self, Memory};
 use store::search::{self, Filter, Hit, Hits, Order, Recipe};
 use store::values::{self, LearnedValue};
-use text::query;
+use text::query::{self, Form};
 
 use crate::relevance::{SIMILAR, content_terms};
 
@@ -20,6 +20,9 @@ use crate::relevance::{SIMILAR, content_terms};
 pub(crate) const VALUES: &str = "Learned Values";
 pub(crate) const MEMORIES: &str = "Memories";
 pub(crate) const EXPERIENCES: &str = "Relevant Experiences";
+
+/// The share of its score that an item keeps if no item of its kind is a likely answer.
+const SIMILAR_SHARE: f64 = 0.5;
 
 /// The parts of a budget that experiences get; every other source gets one part.
 const EXPERIENCES_SHARE: usize = 3;
@@ -240,6 +243,16 @@ fn has_only_labels(source: &ItemSource, asked: &BTreeSet<String>) -> bool {
     shares(&ghap.searched_texts().join("\n")) && !shares(&ghap.declared_text())
 }
 
+/// Why a hit is an item. Words are searched as prefixes if no record has a whole word of the query.
+fn reason(hits: &Hits, score: f64, hit: &Hit) -> String {
+    let words = match hits.query.form {
+        _ if hit.lexical <= 0.0 => "no word in common",
+        Form::Prefix => "the beginning of a word in common",
+        _ => "words in common",
+    };
+    format!("{words}, similarity {:.2}, score {score:.2}", hit.meaning)
+}
+
 /// A query for learned items.
 pub(crate) struct RecallQuery<'a> {
     pub(crate) text: &'a str,
@@ -248,6 +261,8 @@ pub(crate) struct RecallQuery<'a> {
     pub(crate) recipe: Recipe,
     pub(crate) now: i64,
     pub(crate) limit: usize,
+    /// Whether items of a kind without a likely answer are marked, as in `search`. A prompt judges its items itself.
+    pub(crate) marks_similar: bool,
 }
 
 impl RecallQuery<'_> {
@@ -266,7 +281,19 @@ impl RecallQuery<'_> {
         let words: Vec<RecordType> = words.collect();
         let wanted = search::Wanted::of(Order::Best, limits::SEARCH_CANDIDATES);
         let found = search::hits_of_kinds(self.recipe, rx, &query, (&filter, &words), wanted)?;
-        kinds.iter().zip(&found).map(|(kind, hits)| self.found(rx, *kind, hits)).collect()
+        let mut all = Vec::new();
+        for (kind, hits) in kinds.iter().zip(&found) {
+            let mut items = self.found(rx, *kind, hits)?;
+            let terms = |hit: &Hit| hits.terms_of(rx, hit.id);
+            if self.marks_similar && !hits.is_answered(rx, &query, &hits.hits, terms)? {
+                for item in &mut items {
+                    item.score *= SIMILAR_SHARE;
+                    item.reason = format!("merely similar: {}, halved", item.reason);
+                }
+            }
+            all.push(items);
+        }
+        Ok(all)
     }
 
     /// The items of a kind with most weight and recency.
@@ -315,8 +342,8 @@ impl RecallQuery<'_> {
                 continue;
             }
             let reason = match id == hit.id {
-                true => self.reason(score, &hit),
-                false => format!("supersedes a memory with {}", self.reason(score, &hit)),
+                true => reason(hits, score, &hit),
+                false => format!("supersedes a memory with {}", reason(hits, score, &hit)),
             };
             items.push(LearnedItem { source, score, reason });
         }
@@ -332,11 +359,6 @@ impl RecallQuery<'_> {
             .collect();
         scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then((y.at, y.id).cmp(&(x.at, x.id))));
         scored
-    }
-
-    fn reason(&self, score: f64, hit: &Hit) -> String {
-        let words = if hit.lexical > 0.0 { "words in common" } else { "no word in common" };
-        format!("{words}, similarity {:.2}, score {score:.2}", hit.meaning)
     }
 
     fn by_weight(&self, items: impl Iterator<Item = ItemSource>) -> Vec<LearnedItem> {
