@@ -505,6 +505,34 @@ fn a_session_with_a_ghap_in_another_project_is_found_there() {
     assert!(shown.contains(params["goal"].as_str().unwrap()), "{shown}");
 }
 
+/// @ghap_one_active
+#[test]
+fn a_session_that_has_ended_gets_no_new_ghap() {
+    let home = home();
+    let dirs = ["api", "web"].map(|name| home.path(name));
+    for dir in &dirs {
+        std::fs::create_dir_all(dir.join(".git")).unwrap();
+    }
+    let event = |name: &str, session: &str| {
+        home.hook(name, &json!({ "session_id": session, "cwd": dirs[0], "source": "startup", "reason": "other" }));
+    };
+    let start = || {
+        let words =
+            ["--domain", "debugging", "--strategy", "read-the-error", "--goal", "Mend the door"];
+        let claim = ["--hypothesis", "The hinge is loose", "--action", "Turn the screw"];
+        let rest = ["--prediction", "The door closes again"];
+        let mut command = home.command([&["ghap", "start"], &words[..], &claim, &rest].concat());
+        command.current_dir(&dirs[1]);
+        testkit::home::finish(command, b"").ok()
+    };
+    event("SessionStart", "s-1");
+    event("SessionEnd", "s-1");
+    let started = start();
+    assert!(started.contains(" in session ") && !started.contains("s-1"), "{started}");
+    let here = json!({ "cwd": dirs[1] });
+    assert_eq!(home.call("get_orphaned_ghap", &here)["has_orphan"], false);
+}
+
 /// @ghap_commands
 #[test]
 fn evidence_of_an_earlier_iteration_is_shown_as_such() {

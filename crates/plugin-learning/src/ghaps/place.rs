@@ -2,7 +2,7 @@
 
 use contract::{CallTarget, Cx};
 use model::ghap::{Ghap, GhapStatus};
-use model::session::Session;
+use model::session::{Session, SessionState};
 use model::{OpError, limits};
 use place::Wanted;
 use store::ghaps::{self, GhapFilter};
@@ -15,8 +15,9 @@ pub(super) const TOOLSET: &str = "learning";
 /// The number of sessions, and of ghaps, that are read to find the session of a call that names none.
 const LOOKED_AT: usize = 50;
 
-/// The target of a call: the session that it names, else its caller's, else the one that was last active in the project or
-/// anywhere. A client of a known agent only gets a session of that agent; if there is none in the project, a new one.
+/// The target of a call that writes: the session that it names, else its caller's, else the one that was last active in the
+/// project or anywhere and has not ended, else a new one. A client of a known agent only gets a session of that agent in
+/// the project, else a new one.
 pub(super) fn target(
     cx: &Cx<'_>,
     session_id: Option<&str>,
@@ -47,6 +48,8 @@ fn or_latest(
     }
     let agent = cx.caller.client.as_deref().and_then(agents::of_client).map(|agent| agent.name);
     let question = named.projects(Wanted::Here);
+    // A new ghap of an ended session would be an orphan at once.
+    let may_have_ended = to_ghap;
     let latest = cx.store.read(|rx| {
         let here = question.scope(rx)?.ids();
         if to_ghap
@@ -55,14 +58,15 @@ fn or_latest(
         {
             return Ok(Some(only));
         }
-        match latest(rx, here.as_deref(), agent)? {
-            None if agent.is_none() => latest(rx, None, None),
+        match latest(rx, here.as_deref(), agent, may_have_ended)? {
+            None if agent.is_none() => latest(rx, None, None, may_have_ended),
             found => Ok(found),
         }
     })?;
     let latest = match (latest, agent) {
         (Some(session), _) => session,
         (None, Some(_)) => new_session_id(cx),
+        (None, None) if !to_ghap => new_session_id(cx),
         (None, None) => {
             return Err(OpError::not_found("no session is recorded yet")
                 .hint("Name one with `session_id`: a new id starts a new session."));
@@ -97,12 +101,16 @@ fn latest(
     rx: &Rx<'_>,
     projects: Option<&[i64]>,
     agent: Option<&str>,
+    may_have_ended: bool,
 ) -> Result<Option<String>, OpError> {
-    let is_of_agent = |session: &Session| agent.is_none_or(|agent| session.agent == agent);
+    let is_wanted = |session: &Session| {
+        agent.is_none_or(|agent| session.agent == agent)
+            && (may_have_ended || session.state != SessionState::Ended)
+    };
     let filter = SessionFilter { projects, ..SessionFilter::default() };
-    let mut found = sessions::list(rx, &filter, LOOKED_AT)?.into_iter().find(is_of_agent);
+    let mut found = sessions::list(rx, &filter, LOOKED_AT)?.into_iter().find(is_wanted);
     for ghap in all_active(rx, projects)? {
-        let Some(owner) = sessions::by_name(rx, &ghap.session_id)?.filter(is_of_agent) else {
+        let Some(owner) = sessions::by_name(rx, &ghap.session_id)?.filter(is_wanted) else {
             continue;
         };
         if found.as_ref().is_none_or(|known| owner.last_at > known.last_at) {

@@ -1,7 +1,7 @@
 //! `start_ghap`: states a goal, a hypothesis, the action that tests it and the result that it predicts.
 
 use contract::pretty::pretty;
-use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty};
+use contract::{Access, CliShape, Cx, Example, Op, OpInfo, Pretty, listing};
 use model::event::Event;
 use model::ghap::{GhapDomain, GhapStrategy, check_text, poor_warning};
 use model::{OpError, limits};
@@ -130,7 +130,11 @@ pub(super) fn with_warning(line: String, warning: Option<&str>) -> String {
 }
 
 impl Pretty for StartGhap {
-    fn pretty(_: &StartGhapParams, output: &StartGhapOutput, _: usize) -> String {
-        with_warning(format!("✔ started {}", output.id), output.warning.as_deref())
+    fn pretty(params: &StartGhapParams, output: &StartGhapOutput, _: usize) -> String {
+        let session = match params.session_id {
+            Some(_) => String::new(),
+            None => format!(" in session {}", listing::line(&output.session_id)),
+        };
+        with_warning(format!("✔ started {}{session}", output.id), output.warning.as_deref())
     }
 }
