@@ -117,6 +117,15 @@ pub fn list_notes(
     count_note(count, noun, unlisted).into_iter().chain(limit_note(limit, max)).collect()
 }
 
+/// Notes about the results of a query, whose number another line says: whether there may be more, and a limit that was
+/// changed.
+pub fn found_notes(count: usize, (limit, max): (Count, usize)) -> Vec<String> {
+    let within = limit.within(1..=max);
+    let more =
+        (count == within && within < max).then(|| "a larger --limit may show more".to_owned());
+    more.into_iter().chain(limit_note(limit, max)).collect()
+}
+
 /// Refuses a query of a user that has nothing to search for. `otherwise` is a sentence about the list of everything.
 pub fn empty_query(param: &str, query: &str, otherwise: &str) -> Option<OpError> {
     // Signs alone, such as `???`, are no words either.

@@ -30,9 +30,21 @@ fn quoted(table: &Table, piece: &str) -> String {
         ["ops"] => "`tools/list`".to_owned(),
         ["ops", name] => format!("The input schema of `{name}`"),
         _ => match tool(table, &words) {
-            Some(op) => format!("`{}`", op.info.name),
+            Some(op) => format!("`{}`{}", op.info.name, arguments(op, &words)),
             None => format!("`{piece}`"),
         },
+    }
+}
+
+/// The options of a command line as arguments of its tool, if it has nothing else.
+fn arguments(op: &Operation, words: &[&str]) -> String {
+    let options = words.get(op.info.cli.path.len()..).unwrap_or_default();
+    match options {
+        [name, value] if name.starts_with("--") => {
+            let value = value.trim_matches('\'');
+            format!(" with {} `{value}`", name.trim_start_matches('-').replace('-', "_"))
+        }
+        _ => String::new(),
     }
 }
 

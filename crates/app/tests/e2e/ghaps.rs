@@ -430,6 +430,16 @@ fn the_command_line_states_shows_and_resolves_a_ghap() {
     let found = ghap(&["search", "sliding", "door", "--project", "*"]).ok();
     assert!(found.contains("Root cause  wrong-assumption: It is a sliding door"), "{found}");
     assert!(found.contains("Worked      Looking first"), "{found}");
+    let run = ghap(&["search", "sliding", "door", "--project", "*"]);
+    assert_eq!(run.stderr, "1 result for \"sliding door\"\n");
+    let none = ghap(&["abandon", "--reason", "It is gone", "--session", SESSION]);
+    assert!(none.stderr.contains("`rekindle ghap list --outcome hypothesis` lists"), "{none:?}");
+    assert!(!none.stderr.contains("list_ghap_entries"), "{none:?}");
+    let mut agent = home.serve();
+    let gone = json!({ "reason": "It is gone", "session_id": SESSION });
+    let told = typed_error(&mut agent, "abandon_orphaned_ghap", &gone);
+    let hint = "`list_ghap_entries` with outcome `hypothesis` lists";
+    assert!(told.to_string().contains(hint), "{told}");
     let id = found.split_whitespace().next().unwrap().to_owned();
     assert_eq!(ghap(&["delete", &id]).ok(), format!("✔ deleted {id}\n"));
 }

@@ -309,7 +309,7 @@ fn errors_name_tools_to_models_and_commands_to_people() {
         (
             "session_trace",
             json!({ "session_id": "none" }),
-            "`list_sessions` lists the sessions; `get_observations` names the session of a record",
+            "`list_sessions` with project `*` lists the sessions; `get_observations` names the session of a record",
         ),
         ("timeline", json!({ "anchor": 99 }), "`search` gives the ids"),
         ("search", json!({ "query": "x", "typo": 1 }), "The input schema of `search`"),

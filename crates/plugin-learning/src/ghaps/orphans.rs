@@ -55,8 +55,7 @@ fn no_orphan(ghap_id: Option<&str>) -> OpError {
         Some(_) => "the ghap is no orphan: it is resolved, or its session is active",
         None => "this project has no orphaned ghap",
     };
-    OpError::not_found(message)
-        .hint("`list_ghap_entries` with outcome `hypothesis` (`rekindle ghap list --outcome hypothesis`) lists active ones.")
+    OpError::not_found(message).hint("`rekindle ghap list --outcome hypothesis` lists active ones.")
 }
 
 pub(crate) struct GetOrphanedGhap;

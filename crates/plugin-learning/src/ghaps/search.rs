@@ -188,9 +188,7 @@ impl Pretty for SearchExperiences {
     }
 
     fn notes(params: &SearchExperiencesParams, output: &SearchExperiencesOutput) -> Vec<String> {
-        let bounds = (params.limit, limits::EXPERIENCES_FOUND_MAX);
-        let unlisted = listing::Unlisted::of_full(output.count, params.limit.within(1..=bounds.1));
-        listing::list_notes(output.count, "experience", unlisted, bounds)
+        listing::found_notes(output.count, (params.limit, limits::EXPERIENCES_FOUND_MAX))
     }
 
     fn refusal(params: &SearchExperiencesParams, _: i64) -> Option<OpError> {

@@ -160,12 +160,7 @@ impl Pretty for RetrieveMemories {
     }
 
     fn notes(params: &RetrieveMemoriesParams, output: &RetrieveMemoriesOutput) -> Vec<String> {
-        // The line about the query has the count already.
-        let max = limits::MEMORIES_FOUND_MAX;
-        let limit = params.limit.within(1..=max);
-        let more = (output.count == limit && limit < max)
-            .then(|| "a larger --limit may show more".to_owned());
-        more.into_iter().chain(listing::limit_note(params.limit, max)).collect()
+        listing::found_notes(output.count, (params.limit, limits::MEMORIES_FOUND_MAX))
     }
 
     fn refusal(params: &RetrieveMemoriesParams, _: i64) -> Option<OpError> {
