@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-
 /// An event. Kind, subject and reason are stored; project and data are only published, because data may contain user
 /// text.
 #[derive(Clone, Debug, PartialEq)]

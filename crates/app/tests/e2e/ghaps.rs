@@ -432,7 +432,17 @@ fn the_command_line_states_shows_and_resolves_a_ghap() {
     assert!(found.contains("Worked      Looking first"), "{found}");
     let run = ghap(&["search", "sliding", "door", "--project", "*"]);
     assert_eq!(run.stderr, "1 result for \"sliding door\"\n");
-    let none = ghap(&["abandon", "--reason", "It is gone", "--session", SESSION]);
+    let id = found.split_whitespace().next().unwrap().to_owned();
+    assert_eq!(ghap(&["delete", &id]).ok(), format!("✔ deleted {id}\n"));
+}
+
+/// @ghap_commands
+#[test]
+fn without_an_orphan_the_hint_names_the_list_once_in_the_words_of_the_caller() {
+    let home = home();
+    let _daemon = home.daemon();
+    home.call("start_session", &json!({ "session_id": SESSION }));
+    let none = home.run(&["ghap", "abandon", "--reason", "It is gone", "--session", SESSION]);
     assert!(none.stderr.contains("`rekindle ghap list --outcome hypothesis` lists"), "{none:?}");
     assert!(!none.stderr.contains("list_ghap_entries"), "{none:?}");
     let mut agent = home.serve();
@@ -440,8 +450,6 @@ fn the_command_line_states_shows_and_resolves_a_ghap() {
     let told = typed_error(&mut agent, "abandon_orphaned_ghap", &gone);
     let hint = "`list_ghap_entries` with outcome `hypothesis` lists";
     assert!(told.to_string().contains(hint), "{told}");
-    let id = found.split_whitespace().next().unwrap().to_owned();
-    assert_eq!(ghap(&["delete", &id]).ok(), format!("✔ deleted {id}\n"));
 }
 
 /// The error of a call over the socket.
