@@ -102,6 +102,12 @@ pub trait Plugin: Send + Sync {
         Ok(())
     }
 
+    /// Keeps its other records of an event for the hook that reported it after an import had added them. `observe` is not
+    /// called for such an event.
+    fn reported_too(&self, _event: &Captured<'_>, _tx: &Tx<'_>) -> Result<(), OpError> {
+        Ok(())
+    }
+
     /// Whether it may have candidates on such an occasion. Called for every event on the writer's thread, so it must
     /// answer from memory; a plugin that would have to read the store answers yes.
     fn may_have_candidates(&self, _occasion: &Occasion<'_>, _config: &Config) -> bool {

@@ -9,8 +9,10 @@ use model::session::PromptSource;
 use place::{Captured, changed_files};
 use serde_json::{Value, json};
 use store::observations::{self, Added, NewObservation};
+use store::origins::KnownOrigin;
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen};
+
 use store::{Rx, Tx, import_effects, origins, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 
@@ -248,8 +250,28 @@ fn used(
             NewObservation { file_path: Some(&path), content: &content, metadata: checkout, ..new };
         let added = observations::add(tx, &other, &settings.folding)?;
         if let Some(origin) = captured.origin.filter(|_| captured.is_imported()) {
-            let origin = Origin::of(&["file", &origin.to_string(), &path]);
+            let origin = origin_of_file(origin, &path);
             note_origin(tx, captured, origin, added)?;
+        }
+    }
+    Ok(())
+}
+
+/// The origin of the further record that a change of several files has for this file.
+fn origin_of_file(of_change: Origin, path: &str) -> Origin {
+    Origin::of(&["file", &of_change.to_string(), path])
+}
+
+/// Keeps the records of the further files of a change, which an import added, for the hook that reports the change now.
+pub(crate) fn reported_too(tx: &Tx<'_>, captured: &Captured<'_>) -> Result<(), OpError> {
+    let (Happening::ToolUsed(tool), Some(origin)) = (&captured.event.what, captured.origin) else {
+        return Ok(());
+    };
+    for path in changed_files(tool) {
+        let path = absolute(&redact_place(path, Profile::Strict), captured.event.cwd.as_ref());
+        let origin = origin_of_file(origin, &path);
+        if let Some(KnownOrigin::Stored(record)) = origins::find(tx, origin)? {
+            import_effects::keep_for_hook(tx, origin, record)?;
         }
     }
     Ok(())

@@ -123,6 +123,10 @@ impl Plugin for Observations {
         ingest::ingest(tx, seen, &Settings::of(config))
     }
 
+    fn reported_too(&self, event: &Captured<'_>, tx: &Tx<'_>) -> Result<(), OpError> {
+        ingest::reported_too(tx, event)
+    }
+
     fn leaves_out(&self, event: &HookEvent, rx: &Rx<'_>, config: &Config) -> Result<bool, OpError> {
         ingest::leaves_out(rx, event, &Settings::of(config))
     }

@@ -12,7 +12,7 @@ use model::{OpError, limits};
 use place::{Capturable, Captured, PlaceSource, Places, listed};
 use store::origins::{self, KnownOrigin};
 use store::receipts::{self, NewReceipt};
-use store::{Rx, Tx, hook_events, projects, sessions, unfinished};
+use store::{Rx, Tx, hook_events, import_effects, projects, sessions, unfinished};
 
 /// The parts needed to record an event. Cheap to clone.
 #[derive(Clone)]
@@ -35,10 +35,13 @@ impl Recorder {
         if !is_new {
             return Ok(false);
         }
-        if let Some(captured) = self.captured(tx, event, &*self.places)?
-            && !matches!(captured.known, Some(KnownOrigin::Stored(_)))
-        {
-            self.observed(tx, &captured)?;
+        if let Some(captured) = self.captured(tx, event, &*self.places)? {
+            match (captured.known, captured.origin) {
+                (Some(KnownOrigin::Stored(record)), Some(origin)) => {
+                    self.reported_too(tx, &captured, (origin, record))?;
+                }
+                _ => self.observed(tx, &captured)?,
+            }
         }
         if let Happening::Told(entries) = &event.what
             && let Some(session) = sessions::id_of(tx, &event.session)?
@@ -179,6 +182,19 @@ impl Recorder {
         // After all plugins, because any of them may have stored the record.
         let Some(record) = captured.record() else { return Ok(()) };
         plugins.iter().try_for_each(|plugin| plugin.recorded(captured, record, tx, config))
+    }
+
+    /// Keeps a record that an import added for the hook that reports its event now.
+    fn reported_too(
+        &self,
+        tx: &Tx<'_>,
+        captured: &Captured<'_>,
+        (origin, record): (Origin, i64),
+    ) -> Result<(), OpError> {
+        if !import_effects::keep_for_hook(tx, origin, record)? {
+            return Ok(());
+        }
+        self.plugins.iter().try_for_each(|plugin| plugin.reported_too(captured, tx))
     }
 
     /// Stores an event of a transcript and counts its record.

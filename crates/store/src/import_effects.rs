@@ -48,6 +48,29 @@ pub fn claim(tx: &Tx<'_>, batch: i64, record: i64) -> Result<(), OpError> {
     note(tx, batch, (Effect::Claimed, record), None)
 }
 
+/// Notes that a hook reported the event of this origin too: from now on its record is that of a hook, so the undo of the
+/// import that added it leaves it. Returns whether an import had added it.
+pub fn keep_for_hook(tx: &Tx<'_>, origin: Origin, record: i64) -> Result<bool, OpError> {
+    const OF_HOOK: &str = "UPDATE origins SET batch = NULL WHERE origin = ?1";
+    // The import counted its actions without a note, because the prompt was its own.
+    const ACTIONS: &str = "INSERT INTO import_created (batch, kind, id, hash) \
+         SELECT ?1, ?2, q.id, max(q.actions \
+           - (SELECT count(*) FROM observations d JOIN origins o ON o.record = d.id \
+              WHERE d.prompt = q.id AND d.kind <> 'answer' AND o.batch IS NULL) \
+           - (SELECT coalesce(sum(hash), 0) FROM import_created WHERE kind = ?2 AND id = q.id), 0) \
+         FROM prompts q WHERE q.id = ?3 ON CONFLICT DO NOTHING";
+    const ACTION: &str = "UPDATE import_created SET hash = hash - 1 WHERE batch = ?1 \
+         AND kind = ?2 AND hash > 0 AND id = \
+         (SELECT prompt FROM observations WHERE id = ?3 AND kind <> 'answer')";
+    let Some(batch) = origins::batch_of_origin(tx, origin)? else { return Ok(false) };
+    tx.sql(|db| db.prepare_cached(OF_HOOK)?.execute([origin.0]))?;
+    for counted in [ACTIONS, ACTION] {
+        let given = params![batch, Effect::Actions as i64, record];
+        tx.sql(|db| db.prepare_cached(counted)?.execute(given))?;
+    }
+    Ok(true)
+}
+
 /// Stores the value that a row had before its first change by this import.
 fn note(
     tx: &Tx<'_>,

@@ -149,6 +149,15 @@ pub fn batch_of(rx: &Rx<'_>, record: i64) -> Result<Option<i64>, OpError> {
     Ok(found.flatten())
 }
 
+/// The import that brought an origin.
+pub(crate) fn batch_of_origin(rx: &Rx<'_>, origin: Origin) -> Result<Option<i64>, OpError> {
+    const BATCH: &str = "SELECT batch FROM origins WHERE origin = ?1 AND batch IS NOT NULL";
+    rx.sql(|db| {
+        let mut select = db.prepare_cached(BATCH)?;
+        select.query_row([origin.0], |row| row.cell(0)).optional()
+    })
+}
+
 /// Whether a record has an origin.
 pub fn has_any(rx: &Rx<'_>, record: i64) -> Result<bool, OpError> {
     rx.sql(|db| db.prepare_cached(OF_RECORD)?.exists([record]))

@@ -113,3 +113,33 @@ fn undo_of_an_import_takes_back_the_repeats_that_it_counted_with_an_earlier_one(
     desk.undo(&second["batch"].to_string());
     assert_eq!(desk.records_and_repeats(), before);
 }
+
+/// @import_undo
+#[test]
+fn undo_leaves_the_records_that_a_hook_reported_after_the_import() {
+    let desk = desk();
+    let run = |id: &str| {
+        let call = desk.call(id, "Bash", json!({ "command": format!("make {id}") }));
+        call + &desk.result(id, json!({ "stdout": "ok", "stderr": "", "interrupted": false }))
+    };
+    let turn = desk.prompt("p-1", "why the quagga?") + &run("b-1") + &run("b-2");
+    desk.write("s-import.jsonl", &lately(&(turn + &desk.says("It is striped."))));
+    let batch = desk.import(&[])["batch"].to_string();
+    desk.hook("UserPromptSubmit", &json!({ "prompt_id": "p-1", "prompt": "why the quagga?" }));
+    desk.hook(
+        "PostToolUse",
+        &json!({ "prompt_id": "p-1", "tool_name": "Bash", "tool_use_id": "b-1",
+                 "tool_input": { "command": "make b-1" },
+                 "tool_response": { "stdout": "ok", "stderr": "", "interrupted": false } }),
+    );
+    desk.hook("Stop", &json!({ "prompt_id": "p-1", "last_assistant_message": "It is striped." }));
+    // A search waits until the events are stored.
+    assert!(!desk.finds("quagga").is_empty());
+    desk.undo(&batch);
+    assert!(!desk.finds("quagga").is_empty());
+    let kept = [("make b-1".to_owned(), 1), ("It is striped.".to_owned(), 1)];
+    assert_eq!(sqlite::observed(&desk.home), kept, "no hook reported the second command");
+    let database = sqlite::open(&sqlite::path(&desk.home));
+    let actions = database.query_row("SELECT actions FROM prompts", [], |row| row.get(0));
+    assert_eq!(actions, Ok(1));
+}
