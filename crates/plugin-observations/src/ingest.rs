@@ -12,7 +12,6 @@ use store::observations::{self, Added, NewObservation};
 use store::origins::KnownOrigin;
 use store::prompts::{self, NewPrompt};
 use store::sessions::{self, Seen};
-
 use store::{Rx, Tx, import_effects, origins, receipts, retention};
 use text::secrets::{Profile, Redacted, redact, redact_json, redact_place};
 

@@ -92,7 +92,8 @@ impl Recorder {
         };
         let counts = match (before, captured.origin) {
             (Some(record), Some(origin)) => {
-                origins::add(tx, origin, record, None)?;
+                // The record may be that of an import, which found it in a copy of the transcript.
+                origins::add(tx, origin, record, origins::batch_of(tx, record)?)?;
                 ImportCounts::of_known()
             }
             (Some(_), None) => ImportCounts::of_known(),

@@ -143,3 +143,32 @@ fn undo_leaves_the_records_that_a_hook_reported_after_the_import() {
     let actions = database.query_row("SELECT actions FROM prompts", [], |row| row.get(0));
     assert_eq!(actions, Ok(1));
 }
+
+/// @import_undo
+#[test]
+fn undo_of_a_session_and_a_copy_without_its_beginning_leaves_nothing() {
+    let desk = desk();
+    let turn = |turn: i64| {
+        let at = model::time::rfc3339(some_days_ago() + turn * 1_000);
+        let said = desk.says(&format!("It is done {turn} times."));
+        let said = said.replace("a-last", &format!("a-{turn}"));
+        let said = said.replace("msg-last", &format!("msg-{turn}"));
+        let text = desk.prompt(&format!("p-{turn}"), &format!("why the zebra {turn}?")) + &said;
+        text.replace(&model::time::rfc3339(some_days_ago()), &at)
+    };
+    let whole = [turn(1), turn(2), turn(3)].concat();
+    // The copy begins with an answer, whose prompt is missing.
+    let (_, copy) = whole.split_once('\n').unwrap();
+    for texts in [[&*whole, copy], [copy, &*whole]] {
+        let batches = texts.map(|text| {
+            let file = desk.home.write("copy.jsonl", text);
+            desk.import(&[&file.to_string_lossy()])["batch"].to_string()
+        });
+        for batch in batches.iter().filter(|batch| *batch != "null") {
+            desk.home.run(&["import", "--undo", batch, "--yes"]);
+        }
+        for table in ["prompts", "observations", "sessions", "projects", "origins"] {
+            assert_eq!(sqlite::rows(&desk.home, table), Vec::<String>::new(), "{table}");
+        }
+    }
+}
