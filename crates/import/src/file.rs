@@ -383,7 +383,7 @@ impl<'s> FileWork<'s> {
         for Extracted { event, at, position, line } in found {
             let latest = self.now.saturating_add(limits::EVENT_AHEAD_MAX_MS);
             self.has_wrong_times |= at.is_some_and(|at| at > latest);
-            let at = at.filter(|at| *at > 0 && *at <= latest);
+            let at = at.filter(|at| (limits::TRANSCRIPT_TIME_MIN_MS..=latest).contains(at));
             self.last_at = at.unwrap_or(self.last_at);
             let Ok(mut event) = event else {
                 self.problem(Problem::Refused, self.number);
