@@ -26,5 +26,7 @@ pub use order::in_reading_order;
 pub use record_report::{RecordReport, RecordSink, cursor_of};
 pub use records::{RecordInput, recognise_records};
 pub use rows::{Environment, Problem};
-pub use sources::{SOURCES, Source, Transcript, UnreadFolder, named, recognise, recognise_below};
+pub use sources::{
+    Recognised, SOURCES, Source, Transcript, Unreadable, named, recognise, recognise_below,
+};
 pub use tools::{MemoryTool, is_ours};

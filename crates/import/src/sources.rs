@@ -1,8 +1,8 @@
 //! Where agents keep their transcripts. One row per agent.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry};
-use std::io::{ErrorKind, Read as _};
+use std::fs;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use transcripts::{
     Aider, ClaudeCode, Codex, Cursor, GeminiCli, OpenCode, SessionPlace, TranscriptReader,
 };
 
-use crate::foreign_db::ForeignDb;
+use crate::foreign_db::{DbProblem, ForeignDb};
 use crate::rows::{DbSession, Environment, FileRows, RowSource};
 use crate::{aider, bytes, claude_code, cursor, gemini_cli, opencode, order};
 
@@ -211,12 +211,12 @@ impl Transcript {
 }
 
 impl Source {
-    /// The agent's transcripts on this machine, the oldest first, and the folders that cannot be read. Of files only names
-    /// and sizes are read.
+    /// The agent's transcripts on this machine, the oldest first, and the files and folders that cannot be read. Of
+    /// files only names and sizes are read.
     pub fn transcripts(
         &self,
         var: &Environment<'_>,
-        unread: &mut Vec<UnreadFolder>,
+        unread: &mut Vec<Unreadable>,
     ) -> Vec<Transcript> {
         let mut found = Found { transcripts: Vec::new(), unread };
         let databases = self.database.as_ref().map(|rows| (rows.databases)(var));
@@ -293,13 +293,13 @@ impl Source {
     }
 }
 
-/// A folder that cannot be read, and why.
-pub type UnreadFolder = (PathBuf, String);
+/// A file or folder that cannot be read, and why.
+pub type Unreadable = (PathBuf, String);
 
 /// Files and folders that a search came upon.
 struct Found<'u> {
     transcripts: Vec<Transcript>,
-    unread: &'u mut Vec<UnreadFolder>,
+    unread: &'u mut Vec<Unreadable>,
 }
 
 /// Finds the wanted files below a folder. Symbolic links are not followed, so that a loop ends.
@@ -323,15 +323,16 @@ fn collect(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool, found: &
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, depth - 1, wanted, found),
             Ok(kind) if kind.is_file() && wanted(&path) => {
-                found.transcripts.extend(transcript(&entry));
+                match entry.metadata() {
+                    Ok(meta) => found.transcripts.extend(of_file(path, &meta)),
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    // The folder may be listed, and its files may not be read.
+                    Err(error) => found.unread.push((path, error.to_string())),
+                }
             }
             _ => {}
         }
     }
-}
-
-fn transcript(entry: &DirEntry) -> Option<Transcript> {
-    of_file(entry.path(), &entry.metadata().ok()?)
 }
 
 pub(crate) fn of_file(path: PathBuf, meta: &fs::Metadata) -> Option<Transcript> {
@@ -352,52 +353,61 @@ pub(crate) fn of_file(path: PathBuf, meta: &fs::Metadata) -> Option<Transcript> 
     })
 }
 
-/// The transcripts in a file that the user names, by its content, and their source.
-pub fn recognise(path: &Path) -> Option<(&'static Source, Vec<Transcript>)> {
+/// The transcripts in a file, and their source.
+pub type Recognised = (&'static Source, Vec<Transcript>);
+
+/// The transcripts in a file that the user names, by its content; `None` if it is no transcript.
+pub fn recognise(path: &Path) -> io::Result<Option<Recognised>> {
     const DATABASE: &str = "SQLite format 3\0";
     let mut head = Vec::new();
-    let meta = regular::open(path).ok()?.metadata().ok()?;
-    bytes::open_path(path)
-        .ok()?
-        .take(16 * limits::TRANSCRIPT_HEAD_BYTES as u64)
-        .read_to_end(&mut head)
-        .ok()?;
+    let meta = regular::open(path)?.metadata()?;
+    let opened = bytes::open_path(path)?;
+    opened.take(16 * limits::TRANSCRIPT_HEAD_BYTES as u64).read_to_end(&mut head)?;
     let head = String::from_utf8_lossy(&head);
     let head = head.trim_start_matches('\u{feff}');
     if head.starts_with(DATABASE) {
-        let source = SOURCES.iter().find(|source| source.has_database(path))?;
-        return Some((source, source.sessions_of(path, &meta)));
+        for source in SOURCES {
+            if source.has_database(path).map_err(|problem| io::Error::other(problem.to_string()))? {
+                return Ok(Some((source, source.sessions_of(path, &meta))));
+            }
+        }
+        return Ok(None);
     }
-    let source = SOURCES.iter().find(|source| (source.begins_like)(path, head))?;
-    Some((source, of_file(path.to_owned(), &meta).into_iter().collect()))
+    let source = SOURCES.iter().find(|source| (source.begins_like)(path, head));
+    Ok(source.map(|source| (source, of_file(path.to_owned(), &meta).into_iter().collect())))
 }
 
 impl Source {
     /// Whether a database is one of this agent, by its tables.
-    fn has_database(&self, path: &Path) -> bool {
-        let has_tables = |rows: &RowSource| {
-            let mut db = ForeignDb::open(path).ok()?;
-            let has = |table: &&str| db.columns(table).is_ok_and(|names| !names.is_empty());
-            Some(rows.tables.iter().all(has))
-        };
-        self.database.as_ref().and_then(has_tables).unwrap_or_default()
+    fn has_database(&self, path: &Path) -> Result<bool, DbProblem> {
+        let Some(rows) = &self.database else { return Ok(false) };
+        let mut db = ForeignDb::open(path)?;
+        for table in rows.tables {
+            if db.columns(table)?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
-/// The transcripts below a folder that the user names, by their content, by source and the oldest first, and the folders
-/// that cannot be read.
-pub fn recognise_below(
-    folder: &Path,
-    unread: &mut Vec<UnreadFolder>,
-) -> Vec<(&'static Source, Vec<Transcript>)> {
+/// The transcripts below a folder that the user names, by their content, by source and the oldest first, and the files
+/// and folders that cannot be read.
+pub fn recognise_below(folder: &Path, unread: &mut Vec<Unreadable>) -> Vec<Recognised> {
     let mut files = Found { transcripts: Vec::new(), unread };
     collect(folder, limits::TRANSCRIPTS_DEPTH_MAX, &may_be_transcript, &mut files);
-    let mut found: Vec<(&Source, Vec<Transcript>)> =
-        SOURCES.iter().map(|source| (source, Vec::new())).collect();
+    let mut found: Vec<Recognised> = SOURCES.iter().map(|source| (source, Vec::new())).collect();
     for file in files.transcripts {
-        let Some((source, transcripts)) = recognise(&file.path) else { continue };
-        if let Some((_, own)) = found.iter_mut().find(|(other, _)| other.name == source.name) {
-            own.extend(transcripts);
+        match recognise(&file.path) {
+            Ok(Some((source, transcripts))) => {
+                let of_source = found.iter_mut().find(|(other, _)| other.name == source.name);
+                if let Some((_, own)) = of_source {
+                    own.extend(transcripts);
+                }
+            }
+            Ok(None) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => files.unread.push((file.path, error.to_string())),
         }
     }
     let found = found.into_iter().map(|(source, own)| (source, source.in_order(own)));

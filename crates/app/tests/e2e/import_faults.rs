@@ -232,6 +232,30 @@ fn a_source_that_cannot_be_read_does_not_keep_the_others_out() {
     assert!(misspelt.stderr.contains("Did you mean claude-code?"), "{misspelt:?}");
 }
 
+/// @import_bad_sources
+#[test]
+fn damaged_files_in_a_folder_are_named() {
+    let desk = desk();
+    let folder = desk.home.path("copies");
+    std::fs::create_dir(&folder).unwrap();
+    let damaged = folder.join("rollout-1.jsonl.zst");
+    std::fs::write(&damaged, b"\x28\xb5\x2f\xfd\x24").unwrap();
+    let database = folder.join("opencode.db");
+    std::fs::write(&database, [b"SQLite format 3\0".as_slice(), &[7; 4_096]].concat()).unwrap();
+    let (folder, damaged) = (folder.to_string_lossy(), damaged.to_string_lossy());
+    let alone = desk.home.run(&["import", &folder, "--json"]);
+    let problems = alone.json()["error"]["data"]["problems"].clone();
+    assert_eq!((alone.code, problems.as_array().map(Vec::len)), (1, Some(2)), "{alone:?}");
+    assert!(!alone.stderr.contains("no transcript was found"), "{alone:?}");
+    let named = desk.home.run(&["import", &damaged]);
+    assert_eq!(named.code, 1);
+    assert!(named.stderr.contains("the compressed file is damaged"), "{named:?}");
+    desk.home.write("copies/s-import.jsonl", &desk.session());
+    let beside = desk.import(&[&folder]);
+    let problems = beside["problems"].as_array().map(Vec::len);
+    assert_eq!((&beside["added"], problems), (&json!(4), Some(2)), "{beside}");
+}
+
 /// @import_interrupted
 #[test]
 fn a_daemon_that_does_not_answer_is_named_as_the_reason() {

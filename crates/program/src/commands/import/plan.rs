@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::import::{MemoryTool, RecordInput, SOURCES, Source, Transcript, UnreadFolder};
+use ::import::{MemoryTool, RecordInput, SOURCES, Source, Transcript, Unreadable};
 use clap::ArgMatches;
 use contract::TimeBound;
 use model::hook::HookEvent;
@@ -34,16 +34,16 @@ pub(super) struct ImportPlan {
 pub(super) struct UnreadSources {
     /// Files and folders that cannot be read, with the reason.
     pub(super) unreadable: Vec<(PathBuf, String)>,
-    /// Folders of agents that cannot be read.
-    pub(super) folders: Vec<UnreadFolder>,
+    /// Files and folders that cannot be read, of agents or below a folder that the user names.
+    pub(super) below: Vec<Unreadable>,
     /// Messages about sources with nothing in them.
     pub(super) absent: Vec<String>,
 }
 
 impl UnreadSources {
     /// Everything that cannot be read, with the reason.
-    pub(super) fn all(&self) -> impl Iterator<Item = &UnreadFolder> {
-        self.unreadable.iter().chain(&self.folders)
+    pub(super) fn all(&self) -> impl Iterator<Item = &Unreadable> {
+        self.unreadable.iter().chain(&self.below)
     }
 }
 
@@ -68,7 +68,7 @@ impl ImportPlan {
         let all = texts("source");
         let (records, named) = records::named(&all, since, &mut unread);
         let files = match (all.is_empty(), named.is_empty()) {
-            (true, _) => of_all_agents(&known_roots(world, &named), &mut unread.folders),
+            (true, _) => of_all_agents(&known_roots(world, &named), &mut unread.below),
             (false, true) => Vec::new(),
             (false, false) => named_transcripts(&named, &known_roots(world, &named), &mut unread),
         };
@@ -118,7 +118,7 @@ pub(super) fn roots_in(listed: &Value) -> Vec<PathBuf> {
 pub(super) fn of_agent(
     source: &'static Source,
     roots: &[PathBuf],
-    unread: &mut Vec<UnreadFolder>,
+    unread: &mut Vec<Unreadable>,
 ) -> Vec<(&'static Source, Transcript)> {
     let var = |name: &str| world::var(name);
     let mut found = source.transcripts(&var, unread);
@@ -130,7 +130,7 @@ pub(super) fn of_agent(
 /// The transcripts of all agents on this machine. `roots` are directories of known projects.
 pub(super) fn of_all_agents(
     roots: &[PathBuf],
-    unread: &mut Vec<UnreadFolder>,
+    unread: &mut Vec<Unreadable>,
 ) -> Vec<(&'static Source, Transcript)> {
     SOURCES.iter().flat_map(|source| of_agent(source, roots, unread)).collect()
 }
@@ -143,9 +143,10 @@ fn named_transcripts(
 ) -> Vec<(&'static Source, Transcript)> {
     let mut found = Vec::new();
     for name in named {
+        let problems = unread.below.len();
         let transcripts = match ::import::named(name) {
-            Some(source) => of_agent(source, roots, &mut unread.folders),
-            None => match transcripts_at(name, roots, &mut unread.folders) {
+            Some(source) => of_agent(source, roots, &mut unread.below),
+            None => match transcripts_at(name, roots, &mut unread.below) {
                 Ok(transcripts) => transcripts,
                 Err(why) => {
                     unread.unreadable.push((PathBuf::from(name), why));
@@ -153,7 +154,8 @@ fn named_transcripts(
                 }
             },
         };
-        if transcripts.is_empty() {
+        // The reason is named if something could not be read.
+        if transcripts.is_empty() && unread.below.len() == problems {
             unread.absent.push(format!(
                 "no transcript was found in {}",
                 text::one_line(name, limits::IMPORT_NAME_CHARS)
@@ -168,7 +170,7 @@ fn named_transcripts(
 fn transcripts_at(
     name: &str,
     roots: &[PathBuf],
-    unread: &mut Vec<UnreadFolder>,
+    unread: &mut Vec<Unreadable>,
 ) -> Result<Vec<(&'static Source, Transcript)>, String> {
     let path = std::path::absolute(name).map_err(|_| "not a path".to_owned())?;
     let meta = std::fs::metadata(&path).map_err(|error| match error.kind() {
@@ -188,7 +190,7 @@ fn transcripts_at(
             ::import::recognise_below(&path, unread)
         }
         false => {
-            let found = ::import::recognise(&path);
+            let found = ::import::recognise(&path).map_err(|error| error.to_string())?;
             vec![found.ok_or("not a transcript of a known agent")?]
         }
     };
