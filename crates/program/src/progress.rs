@@ -3,16 +3,22 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use model::job::{Job, JobProgress, JobState};
 use serde_json::Value;
 
 /// Interval of polling, and the delay before the bar appears, so that quick jobs show none.
 const POLL: Duration = Duration::from_millis(300);
 
-/// The bar of an import: 39 columns, and the name of the file in the rest. A line that is wider than the terminal would
+/// The bar of an import: 39 columns, and sessions and rate in the rest. A line that is wider than the terminal would
 /// be drawn below itself again and again.
 pub(crate) const IMPORT_BAR: &str = "{bar:8} {percent} % of {total_bytes}, {eta} left {wide_msg}";
+
+/// The end of the bar of an import: sessions so far and the rate. A narrow terminal has no room for it.
+pub(crate) fn import_message(sessions: u64, bytes_per_second: f64) -> String {
+    let rate = HumanBytes(bytes_per_second.max(0.0) as u64);
+    format!("{}, {rate}/s", text::counted(sessions, "session"))
+}
 
 /// Runs `work` and shows the progress of the running job meanwhile. `jobs` returns the answer of `list_jobs`. Without
 /// a terminal on stderr it only runs `work`.
@@ -122,11 +128,13 @@ mod tests {
             let style = ProgressStyle::with_template(IMPORT_BAR).unwrap();
             let bar =
                 ProgressBar::with_draw_target(Some(1_073_000_000), target()).with_style(style);
-            bar.set_message("transcripts of a project with a long name.jsonl");
+            bar.set_message(import_message(1_204, 12_900_000.0));
             bar.set_position(999_000_000);
             bar.abandon();
             let drawn = lines.1.lock().unwrap().clone();
             assert!(drawn.contains("rebuilding") && drawn.contains(" % of "), "{drawn}");
+            let has_rate = drawn.contains("sessions, 12.30 MiB/s");
+            assert_eq!(has_rate, width == 80, "{drawn}");
             for line in drawn.split(['\n', '\r']) {
                 let columns = text::table::columns(line.trim_end());
                 assert!(columns <= usize::from(width), "{columns} at {width}: {line:?}");

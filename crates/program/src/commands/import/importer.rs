@@ -16,7 +16,7 @@ use super::plan::ImportPlan;
 use super::reading::{FilePart, PlannedFile, Readers, ReadyEvent};
 use super::totals::ImportTotals;
 use crate::calls;
-use crate::progress::IMPORT_BAR;
+use crate::progress::{IMPORT_BAR, import_message};
 
 /// A bar that shows how far an import is.
 pub(super) fn bar(plan: &ImportPlan) -> ProgressBar {
@@ -86,6 +86,8 @@ impl<'w> Importer<'w> {
             plan.files.iter().partition(|(_, file)| is_unchanged(file));
         self.totals.unchanged = unchanged.len() as u64;
         self.advance(unchanged.iter().map(|(_, file)| file.bytes).sum());
+        // Unchanged files take no time, so they must not count for the rate.
+        self.bar.reset_eta();
         let planned = ::import::in_reading_order(changed).into_iter();
         let planned: Vec<PlannedFile<'_>> = planned
             .map(|(source, file)| PlannedFile { source, file, known: known(file) })
@@ -97,7 +99,7 @@ impl<'w> Importer<'w> {
                 sent.map_err(|error| self.ended_by(error))?;
                 self.advance(file.file.bytes);
                 let sessions = self.totals.sessions.len() as u64;
-                self.bar.set_message(text::counted(sessions, "session"));
+                self.bar.set_message(import_message(sessions, self.bar.per_sec()));
             }
             let sent = self.send_cursors().and_then(|()| self.count_rest());
             sent.map_err(|error| self.ended_by(error))
