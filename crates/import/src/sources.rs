@@ -205,7 +205,7 @@ impl Transcript {
     }
 
     /// The size by which a change is recognised. A session in a database has none of its own.
-    pub(crate) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         if self.session.is_some() { 0 } else { self.bytes }
     }
 }

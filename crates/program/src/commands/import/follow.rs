@@ -27,39 +27,63 @@ const FOLLOWED: &str = "import.follow";
 /// The state of an import that is continued.
 #[derive(Default)]
 struct Following {
-    /// The size and time of each transcript that is complete, so that the store is asked only about others.
-    complete: HashMap<[u8; 16], (u64, i64)>,
+    /// The state in which each transcript was read, so that it is read again only if that changes.
+    read: HashMap<[u8; 16], ReadState>,
     /// The import that all records are added to.
     batch: Option<i64>,
 }
 
+/// What decides whether a transcript is read again. Without a change of the file that is twice: its last line may lack a
+/// line break until it is quiet, and its last answer is known when the session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ReadState {
+    size: u64,
+    modified: i64,
+    is_quiet: bool,
+    is_over: bool,
+}
+
+impl ReadState {
+    fn of(file: &Transcript, now: i64) -> ReadState {
+        let unchanged_for = now.saturating_sub(file.modified);
+        ReadState {
+            size: file.size(),
+            modified: file.modified,
+            is_quiet: unchanged_for > limits::TRANSCRIPT_QUIET_MS,
+            is_over: unchanged_for > limits::TRANSCRIPT_OVER_MS,
+        }
+    }
+}
+
 impl Following {
-    /// Leaves out the transcripts that are complete and did not change since.
+    /// Leaves only the transcripts that have to be read again since the last scan.
     fn changed(
         &self,
         files: Vec<(&'static Source, Transcript)>,
+        now: i64,
     ) -> Vec<(&'static Source, Transcript)> {
         let is_new = |file: &Transcript| {
-            self.complete.get(&path_hash(file).0) != Some(&(file.bytes, file.modified))
+            self.read.get(&path_hash(file).0) != Some(&ReadState::of(file, now))
         };
         files.into_iter().filter(|(_, file)| is_new(file)).collect()
     }
 
     /// Imports the new events of these transcripts.
     fn scan(&mut self, road: &dyn Road, mut plan: ImportPlan) -> Result<ImportTotals, OpError> {
-        plan.files = self.changed(plan.files);
-        plan.batch = self.batch;
         let now = client::clock::now_ms();
+        plan.files = self.changed(plan.files, now);
+        plan.batch = self.batch;
         let done = Importer::new(road, &plan, ProgressBar::hidden()).run();
         match &done {
             Ok(totals) => {
                 self.batch = totals.batch;
-                // A session that may continue is looked at again, for its last answer.
-                let over = |file: &Transcript| {
-                    now.saturating_sub(file.modified) > limits::TRANSCRIPT_OVER_MS
-                };
-                for (_, file) in plan.files.iter().filter(|(_, file)| over(file)) {
-                    self.complete.insert(path_hash(file).0, (file.bytes, file.modified));
+                for (_, file) in &plan.files {
+                    let state = ReadState::of(file, now);
+                    // A file with excluded events is read again: the settings may change.
+                    if state.is_over || totals.counts.excluded == 0 && totals.unreadable.is_empty()
+                    {
+                        self.read.insert(path_hash(file).0, state);
+                    }
                 }
             }
             // The user undid this import.
@@ -164,4 +188,36 @@ fn follow_all(runtime: &Runtime, sources: &[&'static Source]) {
 
 fn roots(runtime: &Runtime) -> Vec<PathBuf> {
     roots_in(&runtime.call(calls::request("list_projects", json!({}))).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// @import_follow
+    #[test]
+    fn an_unchanged_transcript_is_read_again_only_when_it_is_quiet_and_when_it_is_over() {
+        let folder = std::env::temp_dir().join(format!("rekindle-follow-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("s.jsonl");
+        fs::write(&path, "{\"sessionId\":\"s\",\"type\":\"user\"}\n").unwrap();
+        let (source, files) = ::import::recognise(&path).unwrap().unwrap();
+        let modified = files[0].modified;
+        let mut following = Following::default();
+        let mut reads = |after: i64| {
+            let now = modified + after;
+            let files = files.iter().map(|file| (source, file.clone())).collect();
+            let changed = following.changed(files, now);
+            for (_, file) in &changed {
+                following.read.insert(path_hash(file).0, ReadState::of(file, now));
+            }
+            changed.len()
+        };
+        let (quiet, over) = (limits::TRANSCRIPT_QUIET_MS, limits::TRANSCRIPT_OVER_MS);
+        let times = [1_000, 60_000, quiet + 1, quiet + 60_000, over + 1, over + 60_000];
+        assert_eq!(times.map(&mut reads), [1, 0, 1, 0, 1, 0]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
