@@ -218,7 +218,7 @@ impl Source {
         var: &Environment<'_>,
         unread: &mut Vec<Unreadable>,
     ) -> Vec<Transcript> {
-        let mut found = Found { transcripts: Vec::new(), unread };
+        let mut found = Found { transcripts: Vec::new(), unread, followed: Some(BTreeSet::new()) };
         let databases = self.database.as_ref().map(|rows| (rows.databases)(var));
         for path in databases.unwrap_or_default() {
             if let Ok(meta) = fs::metadata(&path) {
@@ -300,9 +300,24 @@ pub type Unreadable = (PathBuf, String);
 struct Found<'u> {
     transcripts: Vec<Transcript>,
     unread: &'u mut Vec<Unreadable>,
+    /// The targets of followed symbolic links; `None` if no link is followed. Only links directly in an agent's folder
+    /// are, for example those of projects that the user moved to another disk.
+    followed: Option<BTreeSet<PathBuf>>,
 }
 
-/// Finds the wanted files below a folder. Symbolic links are not followed, so that a loop ends.
+impl Found<'_> {
+    /// Whether a symbolic link leads to a folder outside of this one that no link led to before, so that a loop ends.
+    fn follows(&mut self, folder: &Path, link: &Path) -> bool {
+        let Some(followed) = &mut self.followed else { return false };
+        let (Ok(folder), Ok(target)) = (fs::canonicalize(folder), fs::canonicalize(link)) else {
+            return false;
+        };
+        let is_inside = target.starts_with(&folder) || folder.starts_with(&target);
+        target.is_dir() && !is_inside && followed.insert(target)
+    }
+}
+
+/// Finds the wanted files below a folder.
 fn collect(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool, found: &mut Found<'_>) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -322,6 +337,13 @@ fn collect(folder: &Path, depth: usize, wanted: &dyn Fn(&Path) -> bool, found: &
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, depth - 1, wanted, found),
+            Ok(kind)
+                if kind.is_symlink()
+                    && depth == limits::TRANSCRIPTS_DEPTH_MAX
+                    && found.follows(folder, &path) =>
+            {
+                collect(&path, depth - 1, wanted, found);
+            }
             Ok(kind) if kind.is_file() && wanted(&path) => {
                 match entry.metadata() {
                     Ok(meta) => found.transcripts.extend(of_file(path, &meta)),
@@ -394,7 +416,7 @@ impl Source {
 /// The transcripts below a folder that the user names, by their content, by source and the oldest first, and the files
 /// and folders that cannot be read.
 pub fn recognise_below(folder: &Path, unread: &mut Vec<Unreadable>) -> Vec<Recognised> {
-    let mut files = Found { transcripts: Vec::new(), unread };
+    let mut files = Found { transcripts: Vec::new(), unread, followed: None };
     collect(folder, limits::TRANSCRIPTS_DEPTH_MAX, &may_be_transcript, &mut files);
     let mut found: Vec<Recognised> = SOURCES.iter().map(|source| (source, Vec::new())).collect();
     for file in files.transcripts {

@@ -232,6 +232,22 @@ fn a_source_that_cannot_be_read_does_not_keep_the_others_out() {
     assert!(misspelt.stderr.contains("Did you mean claude-code?"), "{misspelt:?}");
 }
 
+/// @import_moved
+#[test]
+fn a_linked_project_folder_is_read_once() {
+    let desk = desk();
+    let moved = desk.home.write("moved/-shop/s-import.jsonl", &desk.session());
+    let moved = moved.parent().unwrap();
+    let projects = desk.home.path(".claude/projects");
+    std::fs::create_dir_all(projects.join("-other")).unwrap();
+    for (name, target) in [("-a", moved), ("-b", moved), ("-loop", &*projects)] {
+        std::os::unix::fs::symlink(target, projects.join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(desk.home.path("nowhere"), projects.join("-broken")).unwrap();
+    let imported = desk.import(&["claude-code"]);
+    assert_eq!((&imported["added"], &imported["files"]), (&json!(4), &json!(1)), "{imported}");
+}
+
 /// @import_bad_sources
 #[test]
 fn damaged_files_in_a_folder_are_named() {
