@@ -26,6 +26,8 @@ enum Effect {
     Reached = 10,
     /// A session, and whether it was active before the import.
     Active = 11,
+    /// A session, and its end before the import; 0 if it was open.
+    Ended = 12,
 }
 
 /// The origin that [`claim`] stores for an observation without an origin. It marks the observation as stored by a hook.
@@ -183,15 +185,18 @@ pub struct TimesBefore {
     started_at: i64,
     last_at: i64,
     is_active: bool,
+    ended_at: Option<i64>,
 }
 
 /// The times of a session; `None` if there is none, or the import created it.
 pub fn times(rx: &Rx<'_>, batch: i64, name: &str) -> Result<Option<TimesBefore>, OpError> {
-    const TIMES: &str = "SELECT id, started_at, last_at, state = 'active' FROM sessions s WHERE name = ?2 \
+    const TIMES: &str = "SELECT id, started_at, last_at, state = 'active', ended_at FROM sessions s \
+         WHERE name = ?2 \
          AND NOT EXISTS (SELECT 1 FROM import_created WHERE batch = ?1 AND kind = 1 AND id = s.id)";
     let read = |row: &rusqlite::Row<'_>| {
         let (session, started_at) = (row.cell(0)?, row.cell(1)?);
-        Ok(TimesBefore { session, started_at, last_at: row.cell(2)?, is_active: row.cell(3)? })
+        let (last_at, is_active, ended_at) = (row.cell(2)?, row.cell(3)?, row.cell(4)?);
+        Ok(TimesBefore { session, started_at, last_at, is_active, ended_at })
     };
     rx.sql(|db| db.prepare_cached(TIMES)?.query_row(params![batch, name], read).optional())
 }
@@ -207,11 +212,12 @@ pub fn note_times(
 ) -> Result<(), OpError> {
     const REACHED: &str = "INSERT INTO import_created (batch, kind, id, hash) \
          VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET hash = max(hash, excluded.hash)";
-    let TimesBefore { session, started_at, last_at, is_active } = before;
+    let TimesBefore { session, started_at, last_at, is_active, ended_at } = before;
     if !has_new && first >= started_at && last <= last_at {
         return Ok(());
     }
     note(tx, batch, (Effect::Active, session), Some(i64::from(is_active)))?;
+    note(tx, batch, (Effect::Ended, session), Some(ended_at.unwrap_or_default()))?;
     note(tx, batch, (Effect::Started, session), Some(started_at))?;
     note(tx, batch, (Effect::LastActive, session), Some(last_at))?;
     let given = params![batch, Effect::Reached as i64, session, last];
@@ -224,8 +230,13 @@ pub(crate) fn restore_times(tx: &Tx<'_>, batch: i64, session: i64) -> Result<boo
     const NOTED: &str =
         "SELECT hash FROM import_created WHERE batch = ?1 AND kind = ?2 AND id = ?3";
     const STARTED: &str = "UPDATE sessions SET started_at = ?2 WHERE id = ?1";
-    const LAST: &str = "UPDATE sessions SET last_at = ?2, state = CASE WHEN state = 'ended' \
-           THEN state WHEN ?4 = 1 THEN 'active' ELSE 'idle' END \
+    // A session that was open before is opened again only if an import ended it, at the time of its last event.
+    const LAST: &str = "UPDATE sessions SET last_at = ?2, \
+           state = CASE WHEN ?5 > 0 THEN 'ended' \
+             WHEN state = 'ended' AND (?5 IS NULL OR ended_at <> last_at) THEN state \
+             WHEN ?4 = 1 THEN 'active' ELSE 'idle' END, \
+           ended_at = CASE WHEN ?5 > 0 THEN ?5 WHEN ?5 = 0 AND ended_at = last_at THEN NULL \
+             ELSE ended_at END \
          WHERE id = ?1 AND last_at <= max(?2, ?3)";
     let noted = |effect: Effect| -> Result<Option<i64>, OpError> {
         let given = params![batch, effect as i64, session];
@@ -233,14 +244,15 @@ pub(crate) fn restore_times(tx: &Tx<'_>, batch: i64, session: i64) -> Result<boo
     };
     let Some(started) = noted(Effect::Started)? else { return Ok(false) };
     let (last, reached) = (noted(Effect::LastActive)?, noted(Effect::Reached)?);
-    let active = noted(Effect::Active)?;
+    let (active, ended) = (noted(Effect::Active)?, noted(Effect::Ended)?);
     pass_on(tx, batch, (Effect::Active, session), active)?;
+    pass_on(tx, batch, (Effect::Ended, session), ended)?;
     sessions::forget_alive(tx, session);
     if !pass_on(tx, batch, (Effect::Started, session), Some(started))? {
         tx.sql_on_row(|db| db.prepare_cached(STARTED)?.execute([session, started]))?;
     }
     if !pass_on(tx, batch, (Effect::LastActive, session), last)? {
-        let given = params![session, last, reached, active];
+        let given = params![session, last, reached, active, ended];
         tx.sql_on_row(|db| db.prepare_cached(LAST)?.execute(given))?;
     }
     Ok(true)

@@ -172,3 +172,21 @@ fn undo_of_a_session_and_a_copy_without_its_beginning_leaves_nothing() {
         }
     }
 }
+
+/// @import_undo
+#[test]
+fn undo_of_a_later_import_restores_the_end_of_the_session() {
+    let desk = desk();
+    let file = desk.write("s-import.jsonl", &desk.session());
+    desk.import(&[]);
+    let before = sqlite::rows(&desk.home, "sessions");
+    let later = model::time::rfc3339(some_days_ago() + 3_600_000);
+    let more = desk.prompt("p-2", "and the okapi totals?");
+    let more = more.replace(&model::time::rfc3339(some_days_ago()), &later);
+    std::fs::write(&file, desk.session() + &more).unwrap();
+    let second = desk.import(&[]);
+    assert_eq!(second["added"], 1, "{second}");
+    assert_ne!(sqlite::rows(&desk.home, "sessions"), before);
+    desk.undo(&second["batch"].to_string());
+    assert_eq!(sqlite::rows(&desk.home, "sessions"), before);
+}
