@@ -11,6 +11,7 @@ use model::portable::{
     PortableSession,
 };
 use model::project::{Project, ProjectFacts};
+use model::session::SessionState;
 use model::{OpError, limits, time};
 use place::{NamedSession, listed};
 use schemars::JsonSchema;
@@ -214,7 +215,7 @@ fn hash(text: &str) -> Result<Origin, OpError> {
     Origin::parse(text).ok_or_else(|| OpError::invalid("cursors", "a hash is not 32 hex digits"))
 }
 
-/// A stored session of the call, and whether its summary is the one in the imported line.
+/// A stored session of the call, and whether its summary, or that it has none, is as in the imported line.
 #[derive(Clone, Copy)]
 struct PlacedSession {
     id: i64,
@@ -304,7 +305,9 @@ impl<'a, 'tx> Placing<'a, 'tx> {
         let is_own = imports::is_new_session(self.tx, self.batch.id, id)?;
         // A known session may be in another project by now.
         let project = sessions::project_of(self.tx, &line.id)?.unwrap_or(project.id);
-        let has_summary = is_own && line.summary.is_some();
+        // A session of an export that is active has no summary yet; its next turn writes one.
+        let is_active = self.work.source == EXPORT && line.state == SessionState::Active;
+        let has_summary = is_own && (line.summary.is_some() || is_active);
         let placed = PlacedSession { id, project, has_summary };
         self.sessions.insert(line.id.clone(), Some(placed));
         Ok(())

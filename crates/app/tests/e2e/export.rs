@@ -105,6 +105,25 @@ fn an_export_is_read_back_into_an_empty_store_without_loss() {
     assert_eq!(from.run(&["import", &text(&file), "--json"]).json()["added"], 0);
 }
 
+/// @export_jsonl
+#[test]
+fn an_active_session_is_read_back_without_a_summary() {
+    let from = home();
+    let cwd = from.path("shop").to_string_lossy().into_owned();
+    let prompt = json!({ "session_id": "s-active", "cwd": cwd, "prompt_id": "p-1",
+        "hook_event_name": "UserPromptSubmit", "prompt": "why is the quagga striped?" });
+    from.hook("UserPromptSubmit", &prompt);
+    // A search waits until the event is stored.
+    from.run(&["search", "quagga", "--project", "*"]).ok();
+    let (file, to) = (from.path("all.jsonl"), home());
+    from.run(&["export", &text(&file)]).ok();
+    to.run(&["import", &text(&file)]).ok();
+    let again = to.path("again.jsonl");
+    to.run(&["export", &text(&again)]).ok();
+    assert!(lines(&file).iter().any(|line| line.contains(r#""state":"active""#)));
+    assert_eq!(lines(&again), lines(&file));
+}
+
 /// @export_filters
 #[test]
 fn an_export_has_only_the_project_and_the_time_that_are_asked_for() {
