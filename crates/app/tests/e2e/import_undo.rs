@@ -146,6 +146,29 @@ fn undo_leaves_the_records_that_a_hook_reported_after_the_import() {
 
 /// @import_undo
 #[test]
+fn undo_leaves_all_files_of_a_change_that_a_hook_reported_after_the_import() {
+    let desk = desk();
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: zebra.py\n@@\n-a\n+b\n\
+                 *** Update File: okapi.py\n@@\n-a\n+b\n*** End Patch\nEOF";
+    let (input, done) = (json!({ "command": patch }), json!({ "stdout": "Done", "stderr": "" }));
+    let call = desk.call("c-1", "Bash", input.clone());
+    let text = desk.prompt("p-1", "why the quagga?") + &call + &desk.result("c-1", done.clone());
+    desk.write("s-import.jsonl", &lately(&text));
+    let batch = desk.import(&[])["batch"].to_string();
+    let imported = sqlite::observed(&desk.home);
+    assert_eq!(imported.len(), 2, "{imported:?}");
+    desk.hook(
+        "PostToolUse",
+        &json!({ "prompt_id": "p-1", "tool_name": "Bash", "tool_use_id": "c-1",
+                 "tool_input": input, "tool_response": done }),
+    );
+    assert!(!desk.finds("quagga").is_empty());
+    desk.undo(&batch);
+    assert_eq!(sqlite::observed(&desk.home), imported);
+}
+
+/// @import_undo
+#[test]
 fn undo_of_a_session_and_a_copy_without_its_beginning_leaves_nothing() {
     let desk = desk();
     let turn = |turn: i64| {
