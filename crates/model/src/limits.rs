@@ -200,9 +200,6 @@ pub const SPOOL_TURN: Duration = Duration::from_millis(50);
 pub const SPOOL_READ_PATIENCE: Duration = Duration::from_millis(200);
 /// How long reads and sweeps do not retry the spool after the store refused its events; a write retries at once.
 pub const SPOOL_RETRY: Duration = Duration::from_secs(1);
-/// The earliest time of an event in a transcript, in milliseconds since 1970: the start of 2000, before any agent. An
-/// earlier time counts as missing; programs write some seconds after 1970 if they lack a clock.
-pub const TRANSCRIPT_TIME_MIN_MS: i64 = 946_684_800_000;
 /// How far the time of an event may be ahead of the clock, in milliseconds: one day. A later time is reduced to
 /// this, so that no event stays the newest for ever.
 pub const EVENT_AHEAD_MAX_MS: i64 = 24 * 3_600_000;

@@ -77,3 +77,6 @@ pub const IMPORT_COMMIT_CHARS: usize = 4_000;
 /// ignored.
 pub const MEMORY_FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub const MEMORY_FILES_MAX: usize = 20_000;
+/// The earliest time of an event in a transcript, in milliseconds since 1970: the start of 2000, before any agent. An
+/// earlier time counts as missing; programs write some seconds after 1970 if they lack a clock.
+pub const TRANSCRIPT_TIME_MIN_MS: i64 = 946_684_800_000;

@@ -33,8 +33,8 @@ struct Following {
     batch: Option<i64>,
 }
 
-/// What decides whether a transcript is read again. Without a change of the file that is twice: its last line may lack a
-/// line break until it is quiet, and its last answer is known when the session is over.
+/// The state of a transcript at a scan. It is read again if the state differs. An unchanged file is read twice more:
+/// when it is quiet, for a last line without a line break, and when its session is over, for its last answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ReadState {
     size: u64,
