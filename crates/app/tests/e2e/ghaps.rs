@@ -365,8 +365,6 @@ fn the_command_line_states_shows_and_resolves_a_ghap() {
     let home = home();
     let _daemon = home.daemon();
     let ghap = |args: &[&str]| home.run(&[&["ghap"], args].concat());
-    let unknown = ghap(&["--session", SESSION]);
-    assert!(unknown.stderr.contains("Session not found"), "{unknown:?}");
     let started = ghap(&[
         "start",
         "--domain",
@@ -441,6 +439,8 @@ fn the_command_line_states_shows_and_resolves_a_ghap() {
 fn without_an_orphan_the_hint_names_the_list_once_in_the_words_of_the_caller() {
     let home = home();
     let _daemon = home.daemon();
+    let unknown = home.run(&["ghap", "--session", SESSION]);
+    assert!(unknown.stderr.contains("Session not found"), "{unknown:?}");
     home.call("start_session", &json!({ "session_id": SESSION }));
     let none = home.run(&["ghap", "abandon", "--reason", "It is gone", "--session", SESSION]);
     assert!(none.stderr.contains("`rekindle ghap list --outcome hypothesis` lists"), "{none:?}");

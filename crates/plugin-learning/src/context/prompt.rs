@@ -263,7 +263,7 @@ mod tests {
         }
         let of = |said| PromptWords::of(said, None);
         let lesson = "登录测试需要先启动数据库容器".to_owned();
-        let relevance = |said| of(said).relevance(&lesson, &[lesson.clone()]);
+        let relevance = |said| of(said).relevance(&lesson, std::slice::from_ref(&lesson));
         assert!(relevance("怎么启动数据库容器").is_some());
         assert_eq!(relevance("请更新自述文件的安装说明"), None);
     }
